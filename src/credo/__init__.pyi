@@ -1,0 +1,13 @@
+from credo.bounds import Bounds as Bounds
+from credo.credal_sets import Contaminated as Contaminated
+from credo.credal_sets import Intervals as Intervals
+from credo.credal_sets import Precise as Precise
+from credo.credal_sets import Vertices as Vertices
+from credo.errors import CredoError as CredoError
+from credo.model.builder import CircuitBuilder as CircuitBuilder
+from credo.model.circuit import Circuit as Circuit
+from credo.model.files import load as load
+from credo.table.schema import Schema as Schema
+
+__version__: str
+__all__: list[str]

@@ -1,0 +1,42 @@
+"""Every error Credo raises on purpose.
+
+A message names the column or node, shows the value that was refused, says what is allowed and what to do about it.
+"""
+
+
+class CredoError(Exception):
+    """The root of all errors that Credo raises on purpose.
+
+    Examples
+    --------
+    >>> import credo
+    >>> try:
+    ...     credo.Precise([0.5, 0.6])
+    ... except credo.CredoError as error:
+    ...     print(error)
+    the weights [0.5, 0.6] add to 1.1, not to 1; divide them by their sum
+    """
+
+
+class CredalSetError(CredoError, ValueError):
+    """A credal set is empty or malformed."""
+
+
+class CircuitError(CredoError, ValueError):
+    """A circuit is malformed, not complete, not decomposable, or not fit for the operation asked of it."""
+
+
+class SchemaError(CredoError, ValueError):
+    """Column names, sizes or labels contradict each other."""
+
+
+class EvidenceError(CredoError, ValueError):
+    """Evidence names an unknown column, an unknown value, or codes that are out of range."""
+
+
+class FileFormatError(CredoError, ValueError):
+    """A file is truncated, altered, foreign or written by a newer version."""
+
+
+class MissingToolError(CredoError, RuntimeError):
+    """An optional program or package that the operation needs is not installed."""

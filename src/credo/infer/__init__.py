@@ -1,0 +1,1 @@
+"""Inference: everything that reads a circuit. One operation a file."""

@@ -1,0 +1,109 @@
+"""Lower and upper probability of evidence: one pass from the leaves to the root.
+
+Exact for every complete and decomposable circuit, shared nodes included: a node's value never falls when a child's value
+rises, and weights are chosen node by node, so one choice of weights attains the bound of every node at once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.circuit.arrays import CircuitArrays
+from credo.errors import EvidenceError
+from credo.infer.evidence import MISSING
+from credo.infer.local_programs import plain_log_bounds
+from credo.infer.program import SAFE_LOG2, Program
+from credo.kernels import passes
+
+Solver = Literal["greedy", "vertices", "lp"]
+SOLVERS: tuple[Solver, ...] = ("greedy", "vertices", "lp")
+
+CHUNK_ROWS = 2**15  # rows converted at a time: memory is a block of rows, never rows x nodes
+_SAFE = 2.0**SAFE_LOG2
+_LOG_SAFE = SAFE_LOG2 * math.log(2) + 1e-9  # no row is missed for the rounding of its logarithm
+
+
+def log_bounds(arrays: CircuitArrays, program: Program, codes: NDArray[Any], solver: Solver = "greedy") -> NDArray[np.float64]:
+    """Return the lower and upper log-probability of each row of checked codes, (rows, 2)."""
+    if solver not in SOLVERS:
+        raise EvidenceError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}")
+    if solver != "greedy":
+        return plain_log_bounds(arrays, codes, solver)
+    if arrays.is_precise:
+        return np.repeat(_log_values(arrays, program, codes, sides=1), 2, axis=0).T
+    return _log_values(arrays, program, codes, sides=2).T
+
+
+def log_likelihood(arrays: CircuitArrays, program: Program, codes: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the log-probability of each row of checked codes under a precise circuit."""
+    values: NDArray[np.float64] = _log_values(arrays, program, codes, sides=1)[0]
+    return values
+
+
+def log_bounds_of_values(arrays: CircuitArrays, program: Program, allowed: NDArray[np.uint8]) -> tuple[float, float]:
+    """Return the lower and upper log-probability that every column takes one of its allowed values."""
+    first = arrays.value_offset[:-1]
+    n_allowed = np.add.reduceat(allowed, first, dtype=np.int64)
+    if ((n_allowed == 1) | (n_allowed == arrays.column_size)).all():  # no sets: the quicker pass over codes will do
+        code = np.add.reduceat(allowed * (np.arange(len(allowed)) - np.repeat(first, arrays.column_size)), first)
+        codes = np.where(n_allowed == 1, code, MISSING)[None]
+        low, high = log_bounds(arrays, program, codes)[0].tolist()
+        return low, high
+    low, high = (float(node_log_values(arrays, allowed, side)[0][-1]) for side in (0, 1))
+    return min(low, high, 0.0), min(high, 0.0)
+
+
+def node_log_values(arrays: CircuitArrays, allowed: NDArray[np.uint8], side: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return every node's smallest (largest for side 1) log-value for one row, and the weights of the sums that give it."""
+    values, weights = np.empty(arrays.n_nodes), np.empty(len(arrays.lower))
+    passes.row_pass(*_row_arguments(arrays), allowed, -side, values, weights)
+    return values, weights
+
+
+def _log_values(arrays: CircuitArrays, program: Program, codes: NDArray[Any], sides: int) -> NDArray[np.float64]:
+    values = np.empty((sides, len(codes)))
+    for start in range(0, len(codes), CHUNK_ROWS):
+        rows = np.ascontiguousarray(codes[start : start + CHUNK_ROWS], dtype=np.int16)
+        n_unsafe = passes.block_pass(
+            program.operations,
+            program.leaf_column,
+            program.leaf_table,
+            program.n_slots,
+            program.root,
+            arrays.column_size,
+            program.tables,
+            arrays.lower,
+            arrays.upper,
+            program.vertex_sets,
+            arrays.points,
+            rows,
+            program.block,
+            _SAFE if program.may_underflow else 0.0,
+            values,
+            start,
+        )
+        if n_unsafe:
+            again = np.flatnonzero(values[0, start : start + len(rows)] < _LOG_SAFE)
+            second = np.empty((sides, len(again)))
+            passes.row_passes(*_row_arguments(arrays), rows[again], second)
+            values[:, start + again] = second
+    return values
+
+
+def _row_arguments(arrays: CircuitArrays) -> Any:
+    return (
+        arrays.kind,
+        arrays.column,
+        arrays.child_offset,
+        arrays.child,
+        arrays.weight_offset,
+        arrays.lower,
+        arrays.upper,
+        arrays.point_offset,
+        arrays.points,
+        arrays.value_offset,
+    )

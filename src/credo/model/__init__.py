@@ -1,0 +1,1 @@
+"""The public circuit: arrays, names and every query; how it is built, shown and stored."""

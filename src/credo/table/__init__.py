@@ -1,0 +1,1 @@
+"""Tables: what their columns are, and how their values become codes."""
