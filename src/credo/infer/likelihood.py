@@ -60,42 +60,7 @@ def log_bounds_of_values(arrays: CircuitArrays, program: Program, allowed: NDArr
 def node_log_values(arrays: CircuitArrays, allowed: NDArray[np.uint8], side: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return every node's smallest (largest for side 1) log-value for one row, and the weights of the sums that give it."""
     values, weights = np.empty(arrays.n_nodes), np.empty(len(arrays.lower))
-    passes.row_pass(*_row_arguments(arrays), allowed, -side, values, weights)
-    return values, weights
-
-
-def _log_values(arrays: CircuitArrays, program: Program, codes: NDArray[Any], sides: int) -> NDArray[np.float64]:
-    values = np.empty((sides, len(codes)))
-    for start in range(0, len(codes), CHUNK_ROWS):
-        rows = np.ascontiguousarray(codes[start : start + CHUNK_ROWS], dtype=np.int16)
-        n_unsafe = passes.block_pass(
-            program.operations,
-            program.leaf_column,
-            program.leaf_table,
-            program.n_slots,
-            program.root,
-            arrays.column_size,
-            program.tables,
-            arrays.lower,
-            arrays.upper,
-            program.vertex_sets,
-            arrays.points,
-            rows,
-            program.block,
-            _SAFE if program.may_underflow else 0.0,
-            values,
-            start,
-        )
-        if n_unsafe:
-            again = np.flatnonzero(values[0, start : start + len(rows)] < _LOG_SAFE)
-            second = np.empty((sides, len(again)))
-            passes.row_passes(*_row_arguments(arrays), rows[again], second)
-            values[:, start + again] = second
-    return values
-
-
-def _row_arguments(arrays: CircuitArrays) -> Any:
-    return (
+    passes.row_pass(
         arrays.kind,
         arrays.column,
         arrays.child_offset,
@@ -106,4 +71,24 @@ def _row_arguments(arrays: CircuitArrays) -> Any:
         arrays.point_offset,
         arrays.points,
         arrays.value_offset,
+        allowed,
+        -side,
+        values,
+        weights,
     )
+    return values, weights
+
+
+def _log_values(arrays: CircuitArrays, program: Program, codes: NDArray[Any], sides: int) -> NDArray[np.float64]:
+    values = np.empty((sides, len(codes)))
+    for start in range(0, len(codes), CHUNK_ROWS):
+        rows = np.ascontiguousarray(codes[start : start + CHUNK_ROWS], dtype=np.int16)
+        shape = program.operations, program.leaf_column, program.leaf_table, program.n_slots, program.root, arrays.column_size
+        weights = arrays.lower, arrays.upper, program.vertex_sets, arrays.points
+        safe = _SAFE if program.may_underflow else 0.0
+        if passes.block_pass(*shape, program.tables, *weights, rows, program.block, safe, values, start):
+            again = np.flatnonzero(values[0, start : start + len(rows)] < _LOG_SAFE)
+            second = np.empty((sides, len(again)))
+            passes.log_block_pass(*shape, program.log_tables, *weights, rows[again], program.block, second)
+            values[:, start + again] = second
+    return values

@@ -9,6 +9,7 @@ several parents are computed once and kept in a slot of their own; shared leaves
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,13 @@ class Program:
     root: int
     block: int
     may_underflow: bool
+
+    @cached_property
+    def log_tables(self) -> NDArray[np.float64]:
+        """The logarithms of the tables, for rows whose probability is too small for a float."""
+        with np.errstate(divide="ignore"):
+            logs: NDArray[np.float64] = np.log(self.tables)
+        return logs
 
 
 def compile_program(arrays: CircuitArrays) -> Program:

@@ -6,7 +6,7 @@ small enough for the slots to stay in the cache. Values are plain probabilities.
 1-Lipschitz in each of them, so what underflow takes from any node changes the root by less than `edges * 2**-1022`: the
 caller only has to look again at rows whose root is not far above that.
 
-`row_pass` is that second look, one row at a time in logarithms.
+`log_block_pass` is that second look, in logarithms. `row_pass` gives every node its value for one row of any evidence.
 """
 
 from __future__ import annotations
@@ -421,6 +421,20 @@ def _log_sum(values, weights):
 
 
 @kernel
+def _best_vertex(values, vertices, first, stop, flip):
+    """Return the best log-sum of `values` over the vertices between `first` and `stop`, and where the best vertex begins."""
+    n = len(values)
+    best = np.inf if flip == 0 else -np.inf
+    best_at = first
+    for at in range(first, stop, n):
+        value = _log_sum(values, vertices[at : at + n])
+        if (flip == 0 and value < best) or (flip != 0 and value > best):
+            best = value
+            best_at = at
+    return best, best_at
+
+
+@kernel
 def _leaf_value(allowed, first_value, at, n, lower, upper, vertices, first_vertex, stop_vertex, flip):
     """Return the smallest (largest) weight that a leaf's credal set can give to the allowed values."""
     n_allowed = 0
@@ -486,13 +500,7 @@ def row_pass(
             here = values[child[first:stop]]
             chosen = weights[at : at + n]
             if point_offset[node + 1] > point_offset[node]:
-                best = np.inf if flip == 0 else -np.inf
-                best_at = point_offset[node]
-                for v in range(point_offset[node], point_offset[node + 1], n):
-                    value = _log_sum(here, points[v : v + n])
-                    if (flip == 0 and value < best) or (flip != 0 and value > best):
-                        best = value
-                        best_at = v
+                best_at = _best_vertex(here, points, point_offset[node], point_offset[node + 1], flip)[1]
                 chosen[:] = points[best_at : best_at + n]
             else:
                 choose_weights(here, at, lower, upper, flip, chosen)
@@ -500,33 +508,63 @@ def row_pass(
 
 
 @kernel
-def row_passes(kind, column, child_offset, child, weight_offset, lower, upper, point_offset, points, value_offset, codes, out):
-    """Write the root's log-value for each row of `codes` to `out`, as `block_pass` does: one side or both."""
-    allowed = np.empty(value_offset[-1], np.uint8)
-    values = np.empty(len(kind))
-    weights = np.empty(len(lower))
-    for row in range(codes.shape[0]):
-        for c in range(codes.shape[1]):
-            code = codes[row, c]
-            for k in range(value_offset[c], value_offset[c + 1]):
-                allowed[k] = code < 0 or k == value_offset[c] + code
-        for side in range(out.shape[0]):
-            row_pass(
-                kind,
-                column,
-                child_offset,
-                child,
-                weight_offset,
-                lower,
-                upper,
-                point_offset,
-                points,
-                value_offset,
-                allowed,
-                -side,
-                values,
-                weights,
-            )
-            out[side, row] = min(values[-1], 0.0)
-        if out.shape[0] == 2:
-            out[0, row] = min(out[0, row], out[1, row])
+def log_block_pass(
+    operations, leaf_column, leaf_table, n_slots, root, column_sizes, log_tables, lower, upper, vertex_sets, vertices, codes, block, out
+):
+    """Do what `block_pass` does in logarithms, for rows whose probability is too small for a float: slower, never underflows."""
+    n, n_columns = codes.shape
+    sides = out.shape[0]
+    block = min(block, n)
+    states = np.empty((n_columns, block), np.uint16)
+    slot = np.empty((n_slots * sides, block))
+    values = np.empty(n_slots)
+    weights = np.empty(n_slots)
+    for start in range(0, n, block):
+        rows = min(block, n - start)
+        for column in range(n_columns):
+            missing = column_sizes[column]
+            for r in range(rows):
+                code = codes[start + r, column]
+                states[column, r] = missing if code < 0 else code
+        for k in range(operations.shape[0]):
+            operation, a, b = operations[k, 0], operations[k, 2], operations[k, 3]
+            first = operations[k, 4] != 0
+            for side in range(sides):
+                target = operations[k, 1] + side * n_slots
+                source = a + side * n_slots
+                if operation in (BINARY_LEAVES, LEAVES):
+                    if first:
+                        for r in range(rows):
+                            slot[target, r] = 0.0
+                    for i in range(a, a + b):
+                        x, t = leaf_column[i], leaf_table[i]
+                        for r in range(rows):
+                            slot[target, r] += log_tables[side, t + states[x, r]]
+                elif operation == TIMES:
+                    for r in range(rows):
+                        slot[target, r] += slot[source, r]
+                elif operation == COPY:
+                    for r in range(rows):
+                        slot[target, r] = slot[source, r]
+                elif operation == ADD:
+                    log_weight = np.log(lower[b])
+                    for r in range(rows):
+                        one, other = -np.inf if first else slot[target, r], log_weight + slot[source, r]
+                        top = max(one, other)
+                        slot[target, r] = top if top == -np.inf else top + np.log1p(np.exp(min(one, other) - top))
+                else:
+                    for r in range(rows):
+                        for i in range(b):
+                            values[i] = slot[target + i, r]
+                        if operation == INTERVALS:
+                            choose_weights(values[:b], a, lower, upper, -side, weights)
+                            slot[target, r] = _log_sum(values[:b], weights)
+                        else:
+                            slot[target, r] = _best_vertex(
+                                values[:b], vertices, vertex_sets[a, 0], vertex_sets[a, 0] + b * vertex_sets[a, 1], -side
+                            )[0]
+        for r in range(rows):
+            for side in range(sides):
+                out[side, start + r] = min(slot[root + side * n_slots, r], 0.0)
+            if sides == 2:
+                out[0, start + r] = min(out[0, start + r], out[1, start + r])
