@@ -25,6 +25,8 @@ from credo.credal_sets import Contaminated, CredalSet, Intervals, Precise, Verti
 from credo.credal_sets.weights import SUM_TOLERANCE
 from credo.errors import CircuitError
 
+ROUNDING = 1e-12  # of sums of weights
+
 DTYPES: dict[str, np.dtype[Any]] = {
     "column_size": np.dtype(np.int32),
     "kind": np.dtype(np.uint8),
@@ -132,11 +134,20 @@ class CircuitArrays:
 
     @cached_property
     def is_free(self) -> NDArray[np.bool_]:
-        """For each node: whether its credal set holds more than one point."""
-        apart = np.zeros(self.n_nodes, dtype=bool)
-        owner = np.repeat(np.arange(self.n_nodes), np.diff(self.weight_offset))
-        apart[owner[self.upper > self.lower]] = True
-        return apart
+        """For each node: whether its credal set holds more than one point.
+
+        Intervals that were not tightened may be wide and yet hold one point only.
+        """
+        n_weights = np.diff(self.weight_offset)
+        owner = np.repeat(np.arange(self.n_nodes), n_weights)
+        spare = 1 - np.bincount(owner, self.lower, minlength=self.n_nodes)[owner]
+        excess = np.bincount(owner, self.upper, minlength=self.n_nodes)[owner] - 1
+        # How far each weight can really go; what rounding alone would take away does not count.
+        low, high = self.upper - excess, self.lower + spare
+        limited_below, limited_above = low > self.lower + ROUNDING, high < self.upper - ROUNDING
+        width = np.where(limited_above, high, self.upper) - np.where(limited_below, low, self.lower)
+        apart = width > np.where(limited_below | limited_above, ROUNDING, 0)
+        return np.bincount(owner, apart, minlength=self.n_nodes) > 0
 
     @cached_property
     def is_free_below(self) -> NDArray[np.bool_]:

@@ -58,7 +58,7 @@ class Contaminated:
 
     def lowered(self) -> Intervals:
         """Return the same set as intervals."""
-        lower = (1 - self.epsilon) * self.weights
+        lower = (1 - self.epsilon) * self.weights if len(self.weights) > 1 else self.weights
         return Intervals(lower, np.minimum(lower + self.epsilon, 1), self.weights)
 
     def hull(self) -> Intervals:

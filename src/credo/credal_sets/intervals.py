@@ -80,7 +80,8 @@ class Intervals:
         if total == 0:
             return cls(np.zeros(len(counts)), np.ones(len(counts)))
         centre = counts / counts.sum() if counts.sum() > 0 else None
-        return cls(counts / total, np.minimum((counts + missing) / total, 1), centre)
+        found = cls(counts / total, np.minimum((counts + missing) / total, 1), centre)
+        return found if len(counts) > 1 else cls([1.0], [1.0])
 
     @property
     def is_reachable(self) -> bool:

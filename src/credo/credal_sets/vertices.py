@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
 
 from credo.credal_sets.weights import Weights, counted, distribution, numbers, shown
 from credo.errors import CredalSetError
@@ -132,6 +131,8 @@ def _in_hull(points: Weights, point: Weights, tolerance: float) -> bool:
         start, along = points[0], points[1] - points[0]
         share = np.clip((point - start) @ along / max(along @ along, 1e-300), 0, 1)
         return bool(np.abs(start + share * along - point).max() <= tolerance)
+    from scipy.optimize import linprog  # takes a while to import, and few need it
+
     # The mixture that comes closest in the largest deviation: minimise d with -d <= mixture - point <= d.
     n = len(points)
     deviation = np.vstack([np.c_[points.T, -np.ones(len(point))], np.c_[-points.T, -np.ones(len(point))]])

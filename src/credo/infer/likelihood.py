@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from credo.circuit.arrays import CircuitArrays
 from credo.errors import EvidenceError
 from credo.infer.evidence import MISSING
-from credo.infer.local_programs import plain_log_bounds
 from credo.infer.program import SAFE_LOG2, Program
 from credo.kernels import passes
 
@@ -32,6 +31,8 @@ def log_bounds(arrays: CircuitArrays, program: Program, codes: NDArray[Any], sol
     if solver not in SOLVERS:
         raise EvidenceError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}")
     if solver != "greedy":
+        from credo.infer.local_programs import plain_log_bounds  # the solvers take a while to import
+
         return plain_log_bounds(arrays, codes, solver)
     if arrays.is_precise:
         return np.repeat(_log_values(arrays, program, codes, sides=1), 2, axis=0).T
@@ -84,7 +85,7 @@ def _log_values(arrays: CircuitArrays, program: Program, codes: NDArray[Any], si
     for start in range(0, len(codes), CHUNK_ROWS):
         rows = np.ascontiguousarray(codes[start : start + CHUNK_ROWS], dtype=np.int16)
         shape = program.operations, program.leaf_column, program.leaf_table, program.n_slots, program.root, arrays.column_size
-        weights = arrays.lower, arrays.upper, program.vertex_sets, arrays.points
+        weights = arrays.lower, arrays.upper, arrays.centre, program.vertex_sets, arrays.points
         safe = _SAFE if program.may_underflow else 0.0
         if passes.block_pass(*shape, program.tables, *weights, rows, program.block, safe, values, start):
             again = np.flatnonzero(values[0, start : start + len(rows)] < _LOG_SAFE)

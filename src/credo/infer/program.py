@@ -164,7 +164,7 @@ class _Walk:
         plan: list[tuple[int, int, int, int, int] | tuple[int, int]] = []
         at = int(self.arrays.weight_offset[node])
         for i, child in enumerate(self.arrays.children(node).tolist()):
-            if self.arrays.lower[at + i] > 0:
+            if self.arrays.centre[at + i] > 0:
                 plan += [(child, slot + 1), (passes.ADD, slot, slot + 1, at + i, int(not plan))]
         return plan
 
@@ -198,15 +198,25 @@ def _registers_last(operations: NDArray[np.int32], n_slots: int) -> NDArray[np.i
 def _smallest_log2(arrays: CircuitArrays, first_state: NDArray[np.int64], tables: NDArray[np.float64]) -> float:
     """Return a bound below log2 of every positive value that the root can take."""
     leaf = arrays.kind == LEAF
-    with np.errstate(divide="ignore"):
-        logs = np.log2(tables.min(axis=0, where=tables > 0, initial=1.0))
-        weights = np.log2(np.where(arrays.lower > 0, arrays.lower, 1.0))
     smallest = np.zeros(arrays.n_nodes)
-    smallest[leaf] = np.minimum.reduceat(logs, first_state[leaf])
+    smallest[leaf] = np.minimum.reduceat(_log2_if_positive(tables).min(axis=0), first_state[leaf])
     for node in np.flatnonzero(~leaf).tolist():
         below = smallest[arrays.children(node)]
-        if arrays.kind[node] == PRODUCT:
-            smallest[node] = below.sum()
-        else:
-            smallest[node] = below.min() + (FINEST_WEIGHT_LOG2 if arrays.is_free[node] else weights[arrays.weights(node)].min())
+        smallest[node] = below.sum() if arrays.kind[node] == PRODUCT else below.min() + _smallest_weight_log2(arrays, node)
     return float(smallest[arrays.root])
+
+
+def _smallest_weight_log2(arrays: CircuitArrays, node: int) -> float:
+    """Return a bound below log2 of every positive weight of a sum."""
+    here = arrays.weights(node)
+    if not arrays.is_free[node]:
+        return float(_log2_if_positive(arrays.centre[here]).min())
+    if arrays.set_kind[node] == VERTICES:
+        return float(_log2_if_positive(arrays.vertices(node)).min())
+    ends = _log2_if_positive(np.concatenate([arrays.lower[here], arrays.upper[here]]))
+    return min(float(ends.min()), FINEST_WEIGHT_LOG2)
+
+
+def _log2_if_positive(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    logs: NDArray[np.float64] = np.log2(np.where(values > 0, values, 1.0))
+    return logs

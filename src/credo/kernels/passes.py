@@ -298,6 +298,7 @@ def block_pass(
     tables,
     lower,
     upper,
+    centre,
     vertex_sets,
     vertices,
     codes,
@@ -357,7 +358,7 @@ def block_pass(
                         slot[goal, r] *= slot[source, r]
                 elif operation == ADD:
                     source = a + side * n_slots
-                    weight = lower[b]
+                    weight = centre[b]
                     if first:
                         for r in range(rows):
                             slot[goal, r] = weight * slot[source, r]
@@ -509,7 +510,21 @@ def row_pass(
 
 @kernel
 def log_block_pass(
-    operations, leaf_column, leaf_table, n_slots, root, column_sizes, log_tables, lower, upper, vertex_sets, vertices, codes, block, out
+    operations,
+    leaf_column,
+    leaf_table,
+    n_slots,
+    root,
+    column_sizes,
+    log_tables,
+    lower,
+    upper,
+    centre,
+    vertex_sets,
+    vertices,
+    codes,
+    block,
+    out,
 ):
     """Do what `block_pass` does in logarithms, for rows whose probability is too small for a float: slower, never underflows."""
     n, n_columns = codes.shape
@@ -547,7 +562,7 @@ def log_block_pass(
                     for r in range(rows):
                         slot[target, r] = slot[source, r]
                 elif operation == ADD:
-                    log_weight = np.log(lower[b])
+                    log_weight = np.log(centre[b])
                     for r in range(rows):
                         one, other = -np.inf if first else slot[target, r], log_weight + slot[source, r]
                         top = max(one, other)

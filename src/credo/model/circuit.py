@@ -15,6 +15,7 @@ from credo.bounds import Bounds
 from credo.circuit.arrays import CircuitArrays
 from credo.errors import CircuitError
 from credo.infer import likelihood
+from credo.infer.compatible import Choice, compatible
 from credo.infer.evidence import allowed_values, checked_codes
 from credo.infer.likelihood import Solver
 from credo.infer.program import Program, compile_program
@@ -183,6 +184,25 @@ class Circuit:
         """
         low, high = likelihood.log_bounds_of_values(self._arrays, self._program, allowed_values(event, self._schema))
         return Bounds(math.exp(low), math.exp(high))
+
+    def compatible(self, choice: Choice = "centre") -> Circuit:
+        """Return a precise circuit that lies in this one: one point chosen in every credal set.
+
+        Parameters
+        ----------
+        choice : {"centre", "vertex_mean"}
+            The point that stands for the set (observed proportions where it was learned), or the mean of its extreme points
+            (the limited ones of intervals).
+
+        Examples
+        --------
+        >>> from credo import CircuitBuilder, Contaminated
+        >>> b = CircuitBuilder({"x": 2})
+        >>> circuit = b.freeze(b.leaf("x", Contaminated([0.9, 0.1], 0.5)))
+        >>> circuit.compatible().probability({"x": 1}), circuit.compatible("vertex_mean").probability({"x": 1})
+        ([0.100, 0.100], [0.300, 0.300])
+        """
+        return Circuit(compatible(self._arrays, choice), self._schema)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the circuit to one file, readable by `credo.load`; an existing file is replaced in one step.
