@@ -36,7 +36,7 @@ def to_bytes(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> b
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_entry(HEADER), json.dumps(described, indent=1, ensure_ascii=False, allow_nan=False))
+        archive.writestr(_entry(HEADER), json.dumps(described, indent=1))
         for name, array in arrays.items():
             content = io.BytesIO()
             npy.write_array(content, array, version=(1, 0), allow_pickle=False)
@@ -100,22 +100,24 @@ def _array(path: Path, archive: zipfile.ZipFile, header: Mapping[str, Any], name
     stored = described.get(name) if isinstance(described, dict) else None
     if stored is None or f"{name}.npy" not in archive.namelist():
         raise FileFormatError(f"{path} was altered: the array {name!r} is missing")
-    if stored[:1] != [dtype.str] or len(stored) != 2 or not _is_shape(stored[1]):
+    if not isinstance(stored, list) or stored[:1] != [dtype.str] or len(stored) != 2 or not _is_shape(stored[1]):
         raise FileFormatError(f"{path} was altered: the array {name!r} is described as {stored!r}, expected numbers of type {dtype.str}")
     size = stored[1][0] * dtype.itemsize
     if not size <= archive.getinfo(f"{name}.npy").file_size <= size + 4096:
         raise FileFormatError(f"{path} was altered: the array {name!r} does not have the {stored[1][0]} entries that the header states")
+    content = io.BytesIO(archive.read(f"{name}.npy"))
     try:
-        array = npy.read_array(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False)
+        found = npy.read_array_header_1_0(content) if npy.read_magic(content) == (1, 0) else None
     except ValueError as error:
         raise FileFormatError(f"{path} was altered: the array {name!r} cannot be read ({error})") from error
-    if array.dtype != dtype or list(array.shape) != stored[1]:
+    values = content.read()
+    if found != ((stored[1][0],), False, dtype) or len(values) != size:
         raise FileFormatError(f"{path} was altered: the array {name!r} does not match the header")
-    return array
+    return np.frombuffer(values, dtype=dtype)
 
 
 def _is_shape(shape: object) -> bool:
-    return isinstance(shape, list) and len(shape) == 1 and isinstance(shape[0], int) and shape[0] >= 0
+    return isinstance(shape, list) and len(shape) == 1 and type(shape[0]) is int and shape[0] >= 0
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

@@ -48,8 +48,8 @@ class Vertices:
 
     def __init__(self, points: ArrayLike, centre: ArrayLike | None = None) -> None:
         rows = numbers(points, "vertices", ndim=2)
-        for at, row in enumerate(rows):
-            distribution(row, f"the weights of vertex {at},")
+        rows = np.stack([distribution(row, f"the weights of vertex {at},") for at, row in enumerate(rows)])
+        rows.flags.writeable = False
         object.__setattr__(self, "points", rows)
         if centre is None:
             point = rows.mean(axis=0)
@@ -68,7 +68,7 @@ class Vertices:
         --------
         >>> from credo import Vertices
         >>> Vertices.from_counts([1, 2], missing=1)
-        Vertices([0.5, 0.5], [0.25, 0.75])
+        Vertices([[0.5, 0.5], [0.25, 0.75]])
         """
         counts, total = counted(known, missing, smoothing)
         if total == 0:
@@ -119,7 +119,7 @@ class Vertices:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Vertices({', '.join(shown(row) for row in self.points)})"
+        return f"Vertices([{', '.join(shown(row) for row in self.points)}])"
 
 
 def _in_hull(points: Weights, point: Weights, tolerance: float) -> bool:

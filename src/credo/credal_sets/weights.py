@@ -36,7 +36,7 @@ def distribution(values: ArrayLike, what: str) -> Weights:
     total = float(weights.sum())
     if abs(total - 1) > SUM_TOLERANCE:
         raise CredalSetError(f"{what} {shown(weights)} add to {total:g}, not to 1; divide them by their sum")
-    return weights
+    return numbers(np.minimum(weights, 1), what)  # rounding may have left more than 1
 
 
 def counted(known: ArrayLike, missing: float, smoothing: float) -> tuple[Weights, float]:

@@ -16,7 +16,10 @@ MISSING = -1
 
 def checked_codes(codes: ArrayLike, schema: Schema) -> NDArray[Any]:
     """Return `codes` as an array of whole numbers (rows, columns) within each column's values, or say what is wrong."""
-    array = np.asarray(codes)
+    try:
+        array = np.asarray(codes)
+    except ValueError as error:
+        raise EvidenceError(f"codes must have the shape (rows, {len(schema)}); these rows differ in length") from error
     if array.ndim != 2 or array.shape[1] != len(schema):
         raise EvidenceError(
             f"codes must have the shape (rows, {len(schema)}), one column each for {_names(schema.names)}; got the shape {array.shape}"
@@ -60,6 +63,8 @@ def allowed_values(evidence: Mapping[str, object], schema: Schema) -> NDArray[np
 
 
 def _codes(column: Column, value: object) -> list[int]:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if isinstance(value, str) or not isinstance(value, Iterable):
         return [column.code(value)]
     codes = [column.code(one) for one in value]

@@ -16,7 +16,7 @@ from credo.circuit.arrays import CircuitArrays
 from credo.errors import EvidenceError
 from credo.infer.evidence import MISSING
 from credo.infer.program import SAFE_LOG2, Program
-from credo.kernels import passes
+from credo.kernels import node_values, passes, support
 
 Solver = Literal["greedy", "vertices", "lp"]
 SOLVERS: tuple[Solver, ...] = ("greedy", "vertices", "lp")
@@ -61,7 +61,7 @@ def log_bounds_of_values(arrays: CircuitArrays, program: Program, allowed: NDArr
 def node_log_values(arrays: CircuitArrays, allowed: NDArray[np.uint8], side: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return every node's smallest (largest for side 1) log-value for one row, and the weights of the sums that give it."""
     values, weights = np.empty(arrays.n_nodes), np.empty(len(arrays.lower))
-    passes.row_pass(
+    node_values.row_pass(
         arrays.kind,
         arrays.column,
         arrays.child_offset,
@@ -88,8 +88,27 @@ def _log_values(arrays: CircuitArrays, program: Program, codes: NDArray[Any], si
         weights = arrays.lower, arrays.upper, arrays.centre, program.vertex_sets, arrays.points
         safe = _SAFE if program.may_underflow else 0.0
         if passes.block_pass(*shape, program.tables, *weights, rows, program.block, safe, values, start):
-            again = np.flatnonzero(values[0, start : start + len(rows)] < _LOG_SAFE)
-            second = np.empty((sides, len(again)))
-            passes.log_block_pass(*shape, program.log_tables, *weights, rows[again], program.block, second)
-            values[:, start + again] = second
+            here = values[:, start : start + len(rows)]
+            _look_again(shape, program, weights, rows, here)
     return values
+
+
+def _look_again(
+    shape: tuple[Any, ...], program: Program, weights: tuple[Any, ...], rows: NDArray[np.int16], values: NDArray[np.float64]
+) -> None:
+    """Replace the values of rows that may have lost something to underflow.
+
+    Most lower values of zero are zeros, and that is quicker to find out than their logarithms would be.
+    """
+    lower, upper, _, *vertices = weights
+    zero = np.flatnonzero((values[0] == -np.inf) & ((values[-1] >= _LOG_SAFE) | (len(values) == 1)))
+    positive = np.empty(len(zero), dtype=bool)
+    for start in range(0, len(zero), program.block):
+        part = slice(start, start + program.block)
+        support.support_pass(*shape, program.positive, lower, upper, *vertices, rows[zero[part]], positive[part])
+    unsure = values[0] < _LOG_SAFE
+    unsure[zero[~positive]] = False
+    again = np.flatnonzero(unsure)
+    second = np.empty((len(values), len(again)))
+    passes.log_block_pass(*shape, program.log_tables, *weights, rows[again], program.block, second)
+    values[:, again] = second

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from credo.circuit.arrays import CircuitArrays
 from credo.circuit.kinds import LEAF, PRODUCT, VERTICES
-from credo.kernels import passes
+from credo.kernels import operations
 
 BLOCK_BYTES = 2**18  # what the slots of a block may take: a quarter of a usual second-level cache
 MOST_ROWS, FEWEST_ROWS = 512, 16  # of a block; measured: 512 rows cost 0.9 and 64 rows 1.9 of what 256 do
@@ -45,6 +45,11 @@ class Program:
         with np.errstate(divide="ignore"):
             logs: NDArray[np.float64] = np.log(self.tables)
         return logs
+
+    @cached_property
+    def positive(self) -> NDArray[np.bool_]:
+        """Which states of which leaves have a positive smallest value."""
+        return self.tables[0] > 0
 
 
 def compile_program(arrays: CircuitArrays) -> Program:
@@ -118,7 +123,7 @@ class _Walk:
         """Plan the operations that bring the value of `node` into `slot`."""
         self.n_slots = max(self.n_slots, slot + 1)
         if node in self.register:
-            self.operations.append((passes.COPY, slot, self.register[node], 0, 0))
+            self.operations.append((operations.COPY, slot, self.register[node], 0, 0))
             return
         plan: list[tuple[int, int, int, int, int] | tuple[int, int]]
         if self.arrays.kind[node] == LEAF:
@@ -132,13 +137,13 @@ class _Walk:
             plan = self.precise_sum(node, slot)
         if self.shared[node]:
             self.register[node] = -1 - len(self.register)
-            plan.append((passes.COPY, self.register[node], slot, 0, 0))
+            plan.append((operations.COPY, self.register[node], slot, 0, 0))
         self.todo.extend(reversed(plan))
 
     def leaves(self, nodes: NDArray[np.int64], slot: int) -> None:
         binary = self.binary[self.arrays.column[nodes]]
         first = 1
-        for code, run in ((passes.BINARY_LEAVES, nodes[binary]), (passes.LEAVES, nodes[~binary])):
+        for code, run in ((operations.BINARY_LEAVES, nodes[binary]), (operations.LEAVES, nodes[~binary])):
             if len(run):
                 self.leaf_runs.append(run)
                 self.operations.append((code, slot, self.n_leaves, len(run), first))
@@ -157,7 +162,7 @@ class _Walk:
                 plan.append((child, slot))
                 empty = False
             else:
-                plan += [(child, slot + 1), (passes.TIMES, slot, slot + 1, 0, 0)]
+                plan += [(child, slot + 1), (operations.TIMES, slot, slot + 1, 0, 0)]
         return plan
 
     def precise_sum(self, node: int, slot: int) -> list[tuple[int, int, int, int, int] | tuple[int, int]]:
@@ -165,7 +170,7 @@ class _Walk:
         at = int(self.arrays.weight_offset[node])
         for i, child in enumerate(self.arrays.children(node).tolist()):
             if self.arrays.centre[at + i] > 0:
-                plan += [(child, slot + 1), (passes.ADD, slot, slot + 1, at + i, int(not plan))]
+                plan += [(child, slot + 1), (operations.ADD, slot, slot + 1, at + i, int(not plan))]
         return plan
 
     def credal_sum(self, node: int, slot: int) -> list[tuple[int, int, int, int, int] | tuple[int, int]]:
@@ -173,10 +178,10 @@ class _Walk:
         n = len(children)
         plan: list[tuple[int, int, int, int, int] | tuple[int, int]] = [(child, slot + i) for i, child in enumerate(children)]
         if self.arrays.set_kind[node] == VERTICES:
-            plan.append((passes.VERTICES, slot, len(self.vertex_sets), n, 0))
+            plan.append((operations.VERTICES, slot, len(self.vertex_sets), n, 0))
             self.vertex_sets.append((int(self.arrays.point_offset[node]), len(self.arrays.vertices(node))))
         else:
-            plan.append((passes.INTERVALS, slot, int(self.arrays.weight_offset[node]), n, int(self.by_pairs(node))))
+            plan.append((operations.INTERVALS, slot, int(self.arrays.weight_offset[node]), n, int(self.by_pairs(node))))
         return plan
 
     def by_pairs(self, node: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from credo.circuit import storage
 from credo.circuit.arrays import DTYPES, CircuitArrays
@@ -42,7 +42,14 @@ def load(path: str | PathLike[str]) -> Circuit:
     if header.get("kind") != "circuit":
         raise FileFormatError(f"{path} holds a {header.get('kind')!r}, which this version cannot read")
     try:
-        columns = [Column(c["name"], c["size"], None if c["labels"] is None else tuple(c["labels"])) for c in header["columns"]]
+        columns = [_column(described) for described in header["columns"]]
         return Circuit(CircuitArrays.from_mapping(arrays), Schema(tuple(columns)))
     except (CredoError, KeyError, TypeError) as error:
         raise FileFormatError(f"{path} was altered: {error}") from error
+
+
+def _column(described: dict[str, Any]) -> Column:
+    name, size, labels = described["name"], described["size"], described["labels"]
+    if type(size) is not int or not isinstance(labels, list | None):
+        raise TypeError(f"column {name!r} has {size!r} values and the labels {labels!r}")
+    return Column(name, size, None if labels is None else tuple(labels))

@@ -13,7 +13,7 @@ def to_text(arrays: CircuitArrays, schema: Schema) -> str:
     lines = [f"circuit of {arrays.n_nodes} node{plural[0]} over {len(schema)} column{plural[1]}"]
     lines += [f"column {column!r}" for column in schema]
     lines += [_line(arrays, schema, node) for node in range(arrays.root, -1, -1)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(map(_on_one_line, lines)) + "\n"
 
 
 def weight_texts(arrays: CircuitArrays, node: int, digits: int = 12) -> list[str]:
@@ -39,3 +39,8 @@ def _line(arrays: CircuitArrays, schema: Schema, node: int) -> str:
         vertices = ("(" + ", ".join(f"{weight:.12g}" for weight in row) + ")" for row in arrays.vertices(node))
         line += " in the hull of " + " ".join(vertices)
     return line
+
+
+def _on_one_line(text: str) -> str:
+    """Return a text with the characters that do not print, line breaks among them, escaped."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in text)
