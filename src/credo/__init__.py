@@ -13,11 +13,14 @@ _HOME = {
     "Circuit": "credo.model.circuit",
     "CircuitBuilder": "credo.model.builder",
     "Contaminated": "credo.credal_sets",
+    "CredalSPN": "credo.estimators.density",
     "CredoError": "credo.errors",
+    "CredoWarning": "credo.errors",
     "Intervals": "credo.credal_sets",
     "Precise": "credo.credal_sets",
     "Schema": "credo.table.schema",
     "Vertices": "credo.credal_sets",
+    "gaps": "credo.table.gaps",
     "load": "credo.model.files",
 }
 
@@ -27,7 +30,8 @@ __all__ = sorted(_HOME)
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'credo' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    home = import_module(_HOME[name])
+    return home if _HOME[name].endswith(f".{name}") else getattr(home, name)
 
 
 def __dir__() -> list[str]:

@@ -38,5 +38,24 @@ class FileFormatError(CredoError, ValueError):
     """A file is truncated, altered, foreign or written by a newer version."""
 
 
+class ParameterError(CredoError, ValueError):
+    """A setting of an estimator is not one of those allowed."""
+
+
+class DataError(CredoError, LookupError):
+    """A benchmark table is not where it is looked for."""
+
+
 class MissingToolError(CredoError, RuntimeError):
     """An optional program or package that the operation needs is not installed."""
+
+
+class CredoWarning(UserWarning):
+    """Something works, but not as well as one may think.
+
+    Examples
+    --------
+    >>> import warnings, credo
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", credo.CredoWarning)  # be told by an exception instead
+    """

@@ -1,0 +1,1 @@
+"""The published experiments, run again: what was measured beside what was printed."""

@@ -1,0 +1,1 @@
+"""From codes to the structure of a circuit: how rows are clustered, columns separated and counts turned into credal sets."""

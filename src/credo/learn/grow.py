@@ -1,0 +1,295 @@
+"""Growing a tree: cut the table into independent groups of columns and clusters of rows, in turn, down to single columns.
+
+    slice of rows and columns  ->  one column, few rows, or equal rows:      leaves
+                               ->  several groups of dependent columns:      product, each group a slice
+                               ->  else clusters of rows:                    sum, each cluster a slice
+
+What becomes of a slice depends on its cells, its path and its share of the nodes alone, never on the order of work. So slices are
+worked off from a list, without recursion, and any of them may be left to another worker.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from time import monotonic
+from typing import TypeAlias
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from credo.errors import CredoWarning
+from credo.kernels.dependence import components
+from credo.learn.clustering import Clustering, HardEM
+from credo.learn.independence import GTest, IndependenceTest
+from credo.learn.overlapping import Memberships, OverlappingEM, becomes_leaves
+from credo.learn.slices import CodeTable, Slice
+from credo.learn.trees import Integers, Leaves, Node, Product, Sum
+
+SHARES = 8  # with several workers, slices above 1/(8 * workers) of the table are cut by all of them together
+SECONDS_BETWEEN_REPORTS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far learning has come: cells of slices that wait, of all cells of the table, and what is done."""
+
+    slices_done: int
+    cells_left: int
+    all_cells: int
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grower:
+    """Learn the structure of a sum-product network from a table.
+
+    Slices without missing cells are clustered as LearnSPN does it; in those with missing cells a row may be in several clusters.
+
+    Parameters
+    ----------
+    independence : IndependenceTest
+        Which columns depend on each other.
+    clustering : Clustering
+        Which rows belong together where no cell is missing.
+    overlapping : OverlappingEM
+        Which clusters the rows are in where cells are missing.
+    fewest_rows : int
+        A slice with at most so many rows without missing cells becomes a product of leaves.
+    max_nodes : int or None
+        The tree gets at most so many nodes. Every slice has a share by its cells; one that would exceed it when cut becomes a
+        product of leaves.
+    random_state : int
+        Same table, settings and number: same tree.
+    n_jobs : int or None
+        Threads, as in joblib: None is one unless a joblib context says otherwise, -1 all processors. The tree is the same.
+    watch : callable or None
+        Is told the progress now and then.
+    """
+
+    independence: IndependenceTest = field(default_factory=GTest)
+    clustering: Clustering = field(default_factory=HardEM)
+    overlapping: OverlappingEM = field(default_factory=OverlappingEM)
+    fewest_rows: int = 4
+    max_nodes: int | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    watch: Callable[[Progress], None] | None = None
+
+    def learn(self, table: CodeTable) -> Node:
+        """Return the tree."""
+        whole = table.whole()
+        work = _Work(whole.cells, self.watch)
+        try:
+            tree = self._grow_all(whole, work)
+        except BaseException:
+            work.cancelled = True  # workers that are still busy stop at their next slice
+            raise
+        if work.stopped:
+            rows, columns = max(work.stopped)[1:]
+            warnings.warn(
+                f"the circuit would have exceeded max_nodes={self.max_nodes}: {len(work.stopped)} slices of the table (the largest "
+                f"with {rows} rows and {columns} columns) became products of leaves. Raise max_nodes, or cluster_penalty for a "
+                "smaller circuit.",
+                CredoWarning,
+                stacklevel=4,
+            )
+        return tree
+
+    def _grow_all(self, whole: Slice, work: _Work) -> Node:
+        start = _Open(whole, self.max_nodes)
+        workers = effective_n_jobs(self.n_jobs)
+        if workers == 1:
+            return self._grow(start, work)
+        with Parallel(n_jobs=workers, prefer="threads") as parallel:
+            pieces = self._cut_all(start, work, parallel, whole.cells / (SHARES * workers))
+            deferred = [(at, piece) for at, piece in enumerate(pieces) if isinstance(piece, _Open)]
+            deferred.sort(key=lambda item: -item[1].part.cells)  # the largest first, so that all workers end at about the same time
+            trees = parallel(delayed(self._grow)(piece, work) for _, piece in deferred)
+            for (at, _), tree in zip(deferred, trees, strict=True):
+                pieces[at] = tree
+        return _assembled(pieces)
+
+    def _grow(self, start: _Open, work: _Work) -> Node:
+        """Return the tree of a slice, on one worker."""
+        return _assembled(self._cut_all(start, work))
+
+    def _cut_all(self, start: _Open, work: _Work, parallel: Parallel | None = None, smallest: float = 0) -> list[_Piece]:
+        """Cut a slice, its parts and so on down to leaves; slices with fewer cells than `smallest` stay as they are.
+
+        What a slice was cut into replaces it in the list; its parts come later in the list.
+        """
+        pieces: list[_Piece] = [start]
+        pending = [0]
+        while pending:
+            at = pending.pop()
+            here = pieces[at]
+            assert isinstance(here, _Open)
+            if here.part.cells < smallest:
+                continue
+            joint, parts = self._cut(here.part, parallel)
+            shares = _shares(here, joint, parts)
+            if shares is None:
+                work.stop(here.part)
+                joint, parts, shares = here.part.leaves(), [], []
+            work.done(here.part, joint, parts)
+            if isinstance(joint, _Joint):
+                joint.first = len(pieces)
+            pieces[at] = joint
+            pending.extend(range(len(pieces), len(pieces) + len(parts)))
+            pieces.extend(_Open(part, share) for part, share in zip(parts, shares, strict=True))
+        return pieces
+
+    def _cut(self, part: Slice, parallel: Parallel | None) -> tuple[Leaves | _Joint, list[Slice]]:
+        """Return the leaves that a slice becomes, or what joins its parts, and the parts."""
+        if len(part.columns) == 1 or len(part.rows) <= self.fewest_rows:
+            return part.leaves(), []
+        if part.has_gaps and becomes_leaves(part, self.fewest_rows):
+            return part.leaves(), []
+        if not part.tested:
+            groups = components(self.independence.dependence(part))
+            sizes = np.bincount(groups)
+            if len(sizes) > 1:
+                several = np.flatnonzero(sizes > 1)
+                alone = part.leaves_of(sizes[groups] == 1)
+                return _Joint(alone, len(several)), [part.group(int(number), groups == number) for number in several]
+        if part.has_gaps:
+            memberships = self.overlapping.cluster(part, self.random_state, parallel)
+            parts = memberships.parts(part)
+            joint = _Joint(None, len(parts), _overlapping_sum(memberships))
+        else:
+            parts = part.clusters(self.clustering.cluster(part, self.random_state, parallel))
+            joint = _Joint(None, len(parts), Sum(np.array([len(child.rows) for child in parts]), ()))
+        return (joint, parts) if len(parts) > 1 else (part.leaves(), [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A slice that waits, and how many nodes it may become."""
+
+    part: Slice
+    most_nodes: int | None
+
+
+@dataclass(slots=True)
+class _Joint:
+    """A product, with its own leaves, or a sum, with its counts, whose parts are elsewhere in the list."""
+
+    leaves: Leaves | None
+    n_parts: int
+    counts: Sum | None = None
+    first: int = 0
+
+
+_Piece: TypeAlias = "_Open | Leaves | Product | Sum | _Joint"
+
+
+@dataclass(slots=True)
+class _Work:
+    """What all workers have done together, and whether they should go on."""
+
+    cells_left: int
+    watch: Callable[[Progress], None] | None
+    all_cells: int = 0
+    slices_done: int = 0
+    nodes: int = 0
+    stopped: list[tuple[int, int, int]] = field(default_factory=list)  # cells, rows, columns of slices that were not cut
+    cancelled: bool = False
+    reported: float = 0.0
+    lock: Lock = field(default_factory=Lock)
+
+    def stop(self, part: Slice) -> None:
+        self.stopped.append((part.cells, len(part.rows), len(part.columns)))
+
+    def done(self, part: Slice, joint: Leaves | _Joint, parts: list[Slice]) -> None:
+        if self.cancelled:
+            raise RuntimeError("learning was interrupted")
+        with self.lock:
+            self.slices_done += 1
+            self.cells_left += sum(child.cells for child in parts) - part.cells
+            self.all_cells = max(self.all_cells, self.cells_left)
+            leaves = joint.leaves if isinstance(joint, _Joint) else joint
+            self.nodes += 1 + (0 if leaves is None else len(leaves.columns))
+            if self.watch is not None and (monotonic() - self.reported > SECONDS_BETWEEN_REPORTS or not self.cells_left):
+                self.reported = monotonic()
+                self.watch(Progress(self.slices_done, self.cells_left, self.all_cells, self.nodes))
+
+
+def _shares(here: _Open, joint: Leaves | _Joint, parts: list[Slice]) -> list[int | None] | None:
+    """Return how many nodes each part may become; None where even products of leaves would be too many.
+
+    Each part gets what a product of leaves takes and, of what is left, a share by its cells: so the limit holds whatever the
+    order of work.
+    """
+    if here.most_nodes is None or not isinstance(joint, _Joint):
+        return [None] * len(parts)
+    needed = [len(part.columns) + 1 for part in parts]
+    spare = here.most_nodes - 1 - sum(needed) - (0 if joint.leaves is None else len(joint.leaves.columns))
+    if spare < 0:
+        return None
+    all_cells = sum(part.cells for part in parts)
+    return [need + spare * part.cells // all_cells for need, part in zip(needed, parts, strict=True)]
+
+
+def _assembled(pieces: list[_Piece]) -> Node:
+    """Return the tree of the first piece, of which no slice is left."""
+    trees: dict[int, Node] = {}
+    for at in range(len(pieces) - 1, -1, -1):
+        piece = pieces[at]
+        if isinstance(piece, _Joint):
+            children = [trees.pop(child) for child in range(piece.first, piece.first + piece.n_parts)]
+            trees[at] = _sum(piece.counts, children) if piece.counts is not None else _product(piece.leaves, children)
+        else:
+            assert not isinstance(piece, _Open)
+            trees[at] = piece
+    return trees[0]
+
+
+def _product(own: Leaves | None, children: list[Node]) -> Product | Leaves:
+    """Return a product; leaves among its parts become its own, and where there is nothing else it is they."""
+    leaves = [child for child in children if isinstance(child, Leaves)]
+    if own is not None:
+        leaves.insert(0, own)
+    sums = tuple(child for child in children if isinstance(child, Sum))
+    return Product(_joined(leaves), sums) if sums else _joined(leaves)
+
+
+def _sum(whole: Sum, children: list[Node]) -> Sum:
+    """Return a sum; a sum among its children is merged into it where the weights of both are certain.
+
+    Weights that are not would no longer be free to vary one without the other.
+    """
+    if whole.possible is not None:
+        return Sum(whole.counts, tuple(children), whole.possible, whole.best)
+    counts: list[Integers] = []
+    merged: list[Node] = []
+    for at, child in enumerate(children):
+        if isinstance(child, Sum) and child.possible is None:
+            counts.append(child.counts)
+            merged.extend(child.children)
+        else:
+            counts.append(whole.counts[at : at + 1])
+            merged.append(child)
+    return Sum(np.concatenate(counts), tuple(merged))
+
+
+def _joined(blocks: list[Leaves]) -> Leaves:
+    """Return several blocks of leaves as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    with_gaps = any(block.missing is not None for block in blocks)
+    missing = [np.zeros(len(block.columns), int) if block.missing is None else block.missing for block in blocks]
+    return Leaves(
+        np.concatenate([block.columns for block in blocks]),
+        np.concatenate([block.counts for block in blocks]),
+        np.concatenate(missing) if with_gaps else None,
+    )
+
+
+def _overlapping_sum(memberships: Memberships) -> Sum:
+    """Return the counts of clusters that share rows, as certain ones where they share none after all."""
+    n = memberships.n_clusters
+    complete = np.bincount(memberships.best[memberships.complete], minlength=n)
+    return Sum(complete, (), np.bincount(memberships.clusters, minlength=n), np.bincount(memberships.best, minlength=n))

@@ -1,0 +1,139 @@
+"""The table a structure is learned from, and the slices (some rows, some columns) that learning cuts it into.
+
+A slice holds no cells, only which rows and columns are its own: the slices that wait are rows of row numbers, each row of the
+table being in as many of them as there are groups of columns, and cells are read where they lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from credo.kernels.counting import value_counts
+from credo.kernels.fixed_logs import entropy_terms, shifted_logs
+from credo.learn.trees import Integers, Leaves
+
+SMOOTHING = 0.1  # added to every count while rows are clustered; leaves and weights are smoothed by other rules
+
+
+class CodeTable:
+    """Integer codes 0 .. K-1 with -1 for missing, and the logarithms of every count that can occur in them.
+
+    Parameters
+    ----------
+    codes : int array of shape (rows, columns)
+        Kept as it is where its type is a small signed integer, with rows that lie together; eight bits a cell are best.
+    n_values : int array
+        The number of values K of each column, at least one.
+    """
+
+    def __init__(self, codes: Integers, n_values: Integers) -> None:
+        self.codes = np.ascontiguousarray(codes)
+        self.n_values = np.asarray(n_values, np.int32)
+        self.kinds = np.unique(self.n_values)  # columns of a kind are alike in their number of values
+
+    @cached_property
+    def log_count(self) -> NDArray[np.int32]:
+        """The logarithm of each smoothed count."""
+        return shifted_logs(len(self.codes) + 1, SMOOTHING)
+
+    @cached_property
+    def log_total(self) -> NDArray[np.int32]:
+        """By kind of column, the logarithm of each smoothed number of rows."""
+        return np.stack([shifted_logs(len(self.codes) + 1, SMOOTHING * k) for k in self.kinds])
+
+    @cached_property
+    def log_size(self) -> NDArray[np.int32]:
+        """The logarithm of each number of rows."""
+        return shifted_logs(len(self.codes) + 1, 0.0)
+
+    @cached_property
+    def entropy_terms(self) -> NDArray[np.int64]:
+        """`c ln c` of each count."""
+        return entropy_terms(len(self.codes) + 1)
+
+    def whole(self) -> Slice:
+        """Return the slice of all rows and columns."""
+        rows, columns = self.codes.shape
+        return Slice(self, np.arange(rows, dtype=np.int32), np.arange(columns, dtype=np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """Some rows and columns of a table.
+
+    Parameters
+    ----------
+    table : CodeTable
+    rows, columns : int arrays
+        Which ones, ascending.
+    path : tuple of int
+        Which child of which child of the whole table this is; random numbers are drawn by it.
+    tested : bool
+        Whether the columns are known not to fall into independent groups; the whole table is never tested.
+    """
+
+    table: CodeTable
+    rows: Integers
+    columns: Integers
+    path: tuple[int, ...] = ()
+    tested: bool = field(default=True)
+
+    @cached_property
+    def n_values(self) -> NDArray[np.int32]:
+        """The number of values of each column."""
+        return self.table.n_values[self.columns]
+
+    @cached_property
+    def first_value(self) -> NDArray[np.int32]:
+        """Where the values of each column begin when all values of all columns lie one after the other."""
+        return offsets(self.n_values)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each value, the columns one after the other."""
+        return value_counts(self.table.codes, self.rows, self.columns, self.first_value)
+
+    @cached_property
+    def missing(self) -> NDArray[np.int64]:
+        """How many rows miss the cell of each column."""
+        return len(self.rows) - np.add.reduceat(self.counts, offsets(self.n_values)[:-1])
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """Whether any cell is missing."""
+        return bool(self.missing.any())
+
+    @property
+    def cells(self) -> int:
+        """The number of cells."""
+        return len(self.rows) * len(self.columns)
+
+    def leaves(self) -> Leaves:
+        """Return the columns as independent ones."""
+        return Leaves(self.columns, self.counts, self.missing if self.has_gaps else None)
+
+    def leaves_of(self, chosen: NDArray[np.bool_]) -> Leaves:
+        """Return the chosen columns as independent ones."""
+        missing = self.missing[chosen] if self.has_gaps else None
+        return Leaves(self.columns[chosen], self.counts[np.repeat(chosen, self.n_values)], missing)
+
+    def group(self, number: int, chosen: NDArray[np.bool_]) -> Slice:
+        """Return the slice of the chosen columns, which are known to depend on each other."""
+        return Slice(self.table, self.rows, self.columns[chosen], (*self.path, number), tested=True)
+
+    def clusters(self, labels: Integers) -> list[Slice]:
+        """Return the slice of the rows with each of the labels 0, 1, ..."""
+        ordered = self.rows[np.argsort(labels, kind="stable")]
+        parts = np.split(ordered, np.cumsum(np.bincount(labels))[:-1])
+        return [Slice(self.table, rows, self.columns, (*self.path, number), tested=False) for number, rows in enumerate(parts)]
+
+
+def offsets(lengths: Integers) -> NDArray[np.int32]:
+    """Return where each of several runs begins when they lie one after the other, and where the last one ends."""
+    ends = np.zeros(len(lengths) + 1, np.int32)
+    lengths.cumsum(out=ends[1:])
+    return ends

@@ -1,0 +1,117 @@
+"""What a structure learner returns: a plain tree of counts, not yet a circuit.
+
+    Node = Leaves | Product | Sum
+
+    Sum      counts: rows of each child         children: Leaves or Product; Sum only where weights are intervals
+    Product  leaves: columns of their own       children: Sum, never Product or Leaves
+    Leaves   columns, value counts              one column: a leaf; more: a product of leaves
+
+Most nodes of a learned circuit are leaves, and most leaves come in blocks over the same rows (302,000 of the 303,000 nodes learned
+from BBC's 1058 columns, in 1,200 blocks). So leaves are no objects: a block holds one array of columns and one of counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers: TypeAlias = NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaves:
+    """Columns that are independent given the rows that are here.
+
+    Parameters
+    ----------
+    columns : int array
+        Numbers of the columns in the table.
+    counts : int array
+        How many of the rows have each value: the values of the first column, then those of the second, ...; as many
+        for each column as the table says it has values.
+    missing : int array, optional
+        How many of the rows miss the cell of each column; none unless given.
+    """
+
+    columns: Integers
+    counts: Integers
+    missing: Integers | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Product:
+    """Independent groups of columns: each column of `leaves` by itself and the columns of each child."""
+
+    leaves: Leaves
+    children: tuple[Sum, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum:
+    """Clusters of rows: `counts[i]` of them are in `children[i]`, and the weights are their proportions.
+
+    Where rows with missing cells may be in several clusters, weights are intervals, and a child may be a sum, too.
+
+    Parameters
+    ----------
+    counts : int array
+        How many rows are surely in each cluster.
+    children : tuple of nodes
+    possible : int array, optional
+        How many rows may be in each cluster; where it is not given, `counts` are all.
+    best : int array, optional
+        How many rows are most likely in each cluster, every row counted once: with `possible`, the centre of the weights.
+    """
+
+    counts: Integers
+    children: tuple[Node, ...]
+    possible: Integers | None = None
+    best: Integers | None = None
+
+
+Node: TypeAlias = "Leaves | Product | Sum"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many nodes a tree has of each kind."""
+
+    sums: int
+    products: int
+    leaves: int
+
+    @property
+    def nodes(self) -> int:
+        """All nodes."""
+        return self.sums + self.products + self.leaves
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """Yield the root and then all sums, products and blocks of leaves below it, every parent before its children."""
+    pending: list[Node] = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, Product):
+            pending.append(node.leaves)
+        if not isinstance(node, Leaves):
+            pending.extend(reversed(node.children))
+
+
+def size_of(root: Node) -> Size:
+    """Count nodes; a block of several leaves that stands alone is a product of its own."""
+    sums = products = leaves = 0
+    for node in walk(root):
+        if isinstance(node, Sum):
+            sums += 1
+            products += sum(isinstance(child, Leaves) and len(child.columns) > 1 for child in node.children)
+        elif isinstance(node, Product):
+            products += 1
+        else:
+            leaves += len(node.columns)
+    products += isinstance(root, Leaves) and len(root.columns) > 1
+    return Size(sums, products, leaves)
