@@ -189,20 +189,22 @@ def hard_em(cells, n_values, order, opening, passes, halve):
     return slot, opening
 
 
-def settled_hard_em(cells, n_values, order, opening, passes):
-    """Return the slots and whether they are acceptable, moving the threshold until it leaves neither one cluster nor too many."""
+def settled(run, n_rows, opening):
+    """Return clusters, their number and whether they are acceptable, moving the threshold until they are neither too few nor too many.
+
+    `run(opening)` returns clusters, how many they are, and whether they divide the rows.
+    """
     low = high = crowded = None
     while True:
-        slot, _ = hard_em(cells, n_values, order, opening, passes, halve=False)
-        clusters = len(set(slot))
-        if clusters == 1:
+        found, clusters, divided = run(opening)
+        if not divided:
             low = opening
-        elif 4 * clusters > len(cells):
-            high, crowded = opening, slot
+        elif 4 * clusters > n_rows:
+            high, crowded = opening, (found, clusters, False)
         else:
-            return slot, True
+            return found, clusters, True
         if low is not None and high is not None and high - low <= max(-low // 10, 1):
-            return crowded, False
+            return crowded
         if low is None:
             opening = 2 * opening
         elif high is None:
@@ -218,36 +220,54 @@ def exponential(difference):
     return round(math.exp(-upper / 256) * 2**24) * round(math.exp(-lower / STEP) * 2**24) // 2**24
 
 
+def log_sum_exp(scores):
+    """Return the logarithm of the sum of the exponentials of scores."""
+    best = max(scores)
+    return best + fixed_log(sum(exponential(best - score) for score in scores) / 2**24)
+
+
 def mixture_score(cells, n_values, slot):
     """Return the log-likelihood of all rows under the mixture of the clusters."""
     members = [[cells[row] for row, number in enumerate(slot) if number == wanted] for wanted in sorted(set(slot))]
-    total = 0
-    for row in cells:
-        scores = [log_likelihood(row, own, n_values) + fixed_log(len(own)) - fixed_log(len(cells)) for own in members]
-        best = max(scores)
-        total += best + fixed_log(sum(exponential(best - score) for score in scores) / 2**24)
-    return total
+    shares = [fixed_log(len(own)) - fixed_log(len(cells)) for own in members]
+    return sum(
+        log_sum_exp([log_likelihood(row, own, n_values) + share for own, share in zip(members, shares, strict=True)]) for row in cells
+    )
+
+
+def best_restart(run, score, n_rows, n_values, path, settings):
+    """Return the clusters of the best restart, the first of equals; one with acceptable clusters beats any other.
+
+    `run(order, opening, halve)` returns clusters, how many they are, whether they divide the rows, and the threshold in the end;
+    `score(clusters)` is their log-likelihood.
+    """
+    penalty = fixed(settings.cluster_penalty * len(n_values))
+    opening = first_opening(n_values, settings.cluster_penalty)
+    best = None
+    for restart in range(settings.restarts):
+        seed = np.random.SeedSequence(settings.random_state, spawn_key=(*path, restart))
+        order = np.random.default_rng(seed).permutation(n_rows).tolist()
+        if settings.carry_threshold:
+            found, clusters, good, opening = run(order, opening, True)
+        else:
+            found, clusters, good = settled(lambda opening, order=order: run(order, opening, False)[:3], n_rows, opening)
+        value = score(found) - penalty * clusters
+        if best is None or (good, value) > best[:2]:
+            best = good, value, found
+    assert best is not None
+    return best[2]
 
 
 def cluster(cells, n_values, path, settings):
     """Return the label of each row, the slots in use being numbered from zero."""
-    penalty = fixed(settings.cluster_penalty * len(n_values))
-    opening = first_opening(n_values, settings.cluster_penalty)
-    best: tuple[bool, int, list[int]] | None = None
-    for restart in range(settings.restarts):
-        seed = np.random.SeedSequence(settings.random_state, spawn_key=(*path, restart))
-        order = np.random.default_rng(seed).permutation(len(cells)).tolist()
-        settled = True
-        if settings.carry_threshold:
-            slot, opening = hard_em(cells, n_values, order, opening, settings.passes, halve=True)
-        else:
-            slot, settled = settled_hard_em(cells, n_values, order, opening, settings.passes)
-        score = mixture_score(cells, n_values, slot) - penalty * len(set(slot))
-        if best is None or (settled, score) > best[:2]:
-            best = settled, score, slot
-    assert best is not None
-    used = sorted(set(best[2]))
-    return [used.index(number) for number in best[2]]
+
+    def run(order, opening, halve):
+        slot, opening = hard_em(cells, n_values, order, opening, settings.passes, halve)
+        return slot, len(set(slot)), len(set(slot)) > 1, opening
+
+    best = best_restart(run, lambda slot: mixture_score(cells, n_values, slot), len(cells), n_values, path, settings)
+    used = sorted(set(best))
+    return [used.index(number) for number in best]
 
 
 # The tree

@@ -183,6 +183,19 @@ class TestCertainAndImpossible:
         assert (found[0] == -np.inf).all()
         assert found[1:] == pytest.approx(np.zeros((2, 2)), abs=1e-12)
 
+    def test_nothing_but_impossible_rows(self):
+        b = CircuitBuilder(columns(400))
+        weights = Intervals([0.1, 0.9], [0.1, 0.9])
+        leaves = [b.leaf("x0", Intervals([0.0, 0.5], [0.5, 1.0])), *(b.leaf(f"x{i}", weights) for i in range(1, 400))]
+        circuit = b.freeze(b.product(leaves))
+        for n_rows in (1, 3):
+            found = circuit.log_bounds(np.zeros((n_rows, 400), dtype=int))
+            assert np.isneginf(found[:, 0]).all()
+            assert found[:, 1] == pytest.approx(math.log(0.5) + 399 * math.log(0.1), rel=1e-12)
+        b = CircuitBuilder(columns(400))
+        circuit = b.freeze(b.product([b.leaf("x0", [0, 1]), *(b.leaf(f"x{i}", [0.1, 0.9]) for i in range(1, 400))]))
+        assert np.isneginf(circuit.log_likelihood(np.zeros((3, 400), dtype=int))).all()
+
     def test_a_product_of_impossible_sums_is_no_nan(self):
         b = CircuitBuilder({"x": 2, "y": 2})
         parts = [b.sum([b.indicator(name, 0), b.indicator(name, 0)], Intervals([0, 0], [1, 1])) for name in ("x", "y")]

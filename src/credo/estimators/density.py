@@ -51,8 +51,17 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         from all: without, values never seen in a slice have probability 0, and one such cell makes a row impossible.
     max_nodes : int or None
         Bound on the size of the circuit; what would exceed it becomes a product of leaves, with a warning.
-    random_state : int
-        Same table, settings and number: same circuit.
+    counts : {"sums", "printed"}
+        How cells are counted in the test of independence where some are missing: with marginals that are the sums of the pair
+        table, or with the marginals and the total of the published text.
+    most_clusters : int or None
+        In how many clusters a row with gaps may be: those where it is most likely. None is any number, as published; on tables
+        with many gaps circuits then grow until `max_nodes` stops them.
+    carry_threshold : bool
+        Keep the threshold for new clusters from one restart to the next once it was lowered, as published. On noisy tables every
+        row may then become a cluster, so the default starts each restart anew.
+    random_state : int, numpy Generator or None
+        Same table, settings and number: same circuit. None is another circuit each time.
     n_jobs : int or None
         Threads, as in scikit-learn. The circuit does not depend on it.
     verbose : bool or None
@@ -91,7 +100,10 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         passes: int = 4,
         smoothing: float | Literal["auto", "validate"] = "auto",
         max_nodes: int | None = 1_000_000,
-        random_state: int = 0,
+        counts: Literal["sums", "printed"] = "sums",
+        most_clusters: int | None = 16,
+        carry_threshold: bool = False,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool | None = None,
     ) -> None:
@@ -103,6 +115,9 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         self.passes = passes
         self.smoothing = smoothing
         self.max_nodes = max_nodes
+        self.counts = counts
+        self.most_clusters = most_clusters
+        self.carry_threshold = carry_threshold
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -130,12 +145,13 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         if self.learner == "learn_spn":
             _refuse_gaps(codes, schema)
         chosen_by = None if validation is None else encode(validation, schema)
+        seed = _seed(self.random_state)
         smoothing = self.smoothing
         if smoothing == "auto" and chosen_by is None:
-            kept, held_out = _divided(len(codes), self.random_state)
-            smoothing = _best_smoothing(self._grown(codes[kept], schema), schema, codes[held_out]) if len(held_out) else 1.0
+            kept, held_out = _divided(len(codes), seed)
+            smoothing = _best_smoothing(self._grown(codes[kept], schema, seed), schema, codes[held_out]) if len(held_out) else 1.0
         start = time.perf_counter()
-        tree = self._grown(codes, schema)
+        tree = self._grown(codes, schema, seed)
         seconds = time.perf_counter() - start
         if isinstance(smoothing, str):
             assert chosen_by is not None
@@ -190,7 +206,7 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "circuit_")
         return encode(X, self.schema_)
 
-    def _grown(self, codes: NDArray[np.int8], schema: Schema) -> Node:
+    def _grown(self, codes: NDArray[np.int8], schema: Schema, seed: int) -> Node:
         table = CodeTable(codes, np.array(schema.sizes))
         with watching(self.verbose) as watch:
             return structure_learner(
@@ -200,7 +216,10 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
                 restarts=self.restarts,
                 passes=self.passes,
                 max_nodes=self.max_nodes,
-                random_state=self.random_state,
+                counts=self.counts,
+                most_clusters=self.most_clusters,
+                carry_threshold=self.carry_threshold,
+                random_state=seed,
                 n_jobs=self.n_jobs,
                 watch=watch,
             ).learn(table)
@@ -210,10 +229,16 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         for name in ("cluster_penalty", "g_factor"):
             value = getattr(self, name)
             _check(name, _is_number(value), "a number of at least 0", value)
-        for name, least in (("min_rows", 1), ("restarts", 1), ("passes", 1), ("random_state", 0)):
+        for name, least in (("min_rows", 1), ("restarts", 1), ("passes", 1)):
             value = getattr(self, name)
             _check(name, _is_whole(value, least), f"a whole number of at least {least}", value)
-        _check("max_nodes", self.max_nodes is None or _is_whole(self.max_nodes, 1), "a whole number of at least 1, or None", self.max_nodes)
+        for name in ("max_nodes", "most_clusters"):
+            value = getattr(self, name)
+            _check(name, value is None or _is_whole(value, 1), "a whole number of at least 1, or None", value)
+        good = self.n_jobs is None or (isinstance(self.n_jobs, Integral) and not isinstance(self.n_jobs, bool) and self.n_jobs != 0)
+        _check("n_jobs", good, "None or a whole number other than 0", self.n_jobs)
+        _check("counts", self.counts in ("sums", "printed"), "'sums' or 'printed'", self.counts)
+        _check("carry_threshold", isinstance(self.carry_threshold, bool | np.bool_), "True or False", self.carry_threshold)
         good = self.smoothing in ("auto", "validate") if isinstance(self.smoothing, str) else _is_number(self.smoothing)
         _check("smoothing", good, "a number of at least 0, 'auto' or 'validate'", self.smoothing)
         if self.smoothing == "validate" and validation is None:
@@ -242,6 +267,18 @@ def _refuse_gaps(codes: NDArray[np.int8], schema: Schema) -> None:
             f"learner='learn_spn' takes complete tables, but {int((gaps > 0).sum())} columns have missing cells (most: "
             f"{schema.names[at]!r}, {gaps[at]} of {len(codes)} rows); a learner that takes them: {others}"
         )
+
+
+def _seed(random_state: object) -> int:
+    if _is_whole(random_state, 0):
+        return int(random_state)  # type: ignore[call-overload]
+    if random_state is None:
+        random_state = np.random.default_rng()
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    raise ParameterError(f"random_state must be a whole number of at least 0, a numpy Generator or None, got {random_state!r}")
 
 
 def _divided(n_rows: int, random_state: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -17,6 +17,7 @@ from credo.errors import EvidenceError
 from credo.infer.evidence import MISSING
 from credo.infer.program import SAFE_LOG2, Program
 from credo.kernels import node_values, passes, support
+from credo.kernels.jit import interrupted
 
 Solver = Literal["greedy", "vertices", "lp"]
 SOLVERS: tuple[Solver, ...] = ("greedy", "vertices", "lp")
@@ -87,9 +88,11 @@ def _log_values(arrays: CircuitArrays, program: Program, codes: NDArray[Any], si
         shape = program.operations, program.leaf_column, program.leaf_table, program.n_slots, program.root, arrays.column_size
         weights = arrays.lower, arrays.upper, arrays.centre, program.vertex_sets, arrays.points
         safe = _SAFE if program.may_underflow else 0.0
-        if passes.block_pass(*shape, program.tables, *weights, rows, program.block, safe, values, start):
-            here = values[:, start : start + len(rows)]
-            _look_again(shape, program, weights, rows, here)
+        try:
+            if passes.block_pass(*shape, program.tables, *weights, rows, program.block, safe, values, start):
+                _look_again(shape, program, weights, rows, values[:, start : start + len(rows)])
+        except SystemError as error:
+            raise interrupted(error) from None
     return values
 
 
@@ -109,6 +112,8 @@ def _look_again(
     unsure = values[0] < _LOG_SAFE
     unsure[zero[~positive]] = False
     again = np.flatnonzero(unsure)
+    if not len(again):
+        return
     second = np.empty((len(values), len(again)))
     passes.log_block_pass(*shape, program.log_tables, *weights, rows[again], program.block, second)
     values[:, again] = second

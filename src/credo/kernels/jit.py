@@ -56,3 +56,8 @@ def kernel(function: Kernel) -> Kernel:
 def inlined(function: Kernel) -> Kernel:
     """Mark a helper whose body is copied into the kernels that call it: arrays passed to a call cost reference counts."""
     return numba.njit(function, nogil=True, error_model="numpy", inline="always")
+
+
+def interrupted(error: SystemError) -> BaseException:
+    """Return the Ctrl-C that came while compiled code ran, which Python reports as a `SystemError`, or else the error itself."""
+    return KeyboardInterrupt() if isinstance(error.__cause__, KeyboardInterrupt) else error

@@ -68,10 +68,8 @@ class HardEM:
             return np.zeros(len(part.rows), np.int32)
         if parallel is None or self.carry_threshold:
             return self._best(part, rows, random_state, range(self.restarts)).labels
-        share = parallel(
-            delayed(self._best)(part, rows, random_state, range(k, self.restarts, parallel.n_jobs)) for k in range(parallel.n_jobs)
-        )
-        return max(share).labels
+        shares = [range(k, self.restarts, parallel.n_jobs) for k in range(min(parallel.n_jobs, self.restarts))]
+        return max(parallel(delayed(self._best)(part, rows, random_state, share) for share in shares)).labels
 
     def _best(self, part: Slice, rows: _ItemRows, random_state: int, restarts: Iterable[int]) -> _Outcome:
         """Return the best of some restarts."""

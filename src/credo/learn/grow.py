@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from time import monotonic
 from typing import TypeAlias
@@ -22,6 +22,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from credo.errors import CredoWarning
 from credo.kernels.dependence import components
+from credo.kernels.jit import interrupted
 from credo.learn.clustering import Clustering, HardEM
 from credo.learn.independence import GTest, IndependenceTest
 from credo.learn.overlapping import Memberships, OverlappingEM, becomes_leaves
@@ -59,8 +60,8 @@ class Grower:
     fewest_rows : int
         A slice with at most so many rows without missing cells becomes a product of leaves.
     max_nodes : int or None
-        The tree gets at most so many nodes. Every slice has a share by its cells; one that would exceed it when cut becomes a
-        product of leaves.
+        The tree gets at most so many nodes, or those of one product of leaves. Every slice has a share by its cells. Where clusters
+        are too many for it the largest stay and the rows of the others stay together; what cannot be cut becomes a product of leaves.
     random_state : int
         Same table, settings and number: same tree.
     n_jobs : int or None
@@ -84,15 +85,17 @@ class Grower:
         work = _Work(whole.cells, self.watch)
         try:
             tree = self._grow_all(whole, work)
-        except BaseException:
+        except BaseException as error:
             work.cancelled = True  # workers that are still busy stop at their next slice
+            if isinstance(error, SystemError):
+                raise interrupted(error) from None
             raise
         if work.stopped:
-            rows, columns = max(work.stopped)[1:]
+            rows, columns = max(work.stopped)[1:3]
             warnings.warn(
                 f"the circuit would have exceeded max_nodes={self.max_nodes}: {len(work.stopped)} slices of the table (the largest "
-                f"with {rows} rows and {columns} columns) became products of leaves. Raise max_nodes, or cluster_penalty for a "
-                "smaller circuit.",
+                f"with {rows} rows and {columns} columns) became products of leaves or have fewer clusters. Raise max_nodes, or "
+                "cluster_penalty for a smaller circuit.",
                 CredoWarning,
                 stacklevel=4,
             )
@@ -131,6 +134,12 @@ class Grower:
                 continue
             joint, parts = self._cut(here.part, parallel)
             shares = _shares(here, joint, parts)
+            if shares is None and here.most_nodes is not None and isinstance(joint, _Joint):
+                affordable = (here.most_nodes - 1) // (len(here.part.columns) + 1)
+                if joint.counts is not None and affordable > 1:
+                    work.stop(here.part)
+                    joint, parts = _fewer(joint.counts, parts, affordable)
+                    shares = _shares(here, joint, parts)
             if shares is None:
                 work.stop(here.part)
                 joint, parts, shares = here.part.leaves(), [], []
@@ -195,13 +204,13 @@ class _Work:
     all_cells: int = 0
     slices_done: int = 0
     nodes: int = 0
-    stopped: list[tuple[int, int, int]] = field(default_factory=list)  # cells, rows, columns of slices that were not cut
+    stopped: set[tuple[int, int, int, tuple[int, ...]]] = field(default_factory=set)  # cells, rows, columns, paths of slices not cut
     cancelled: bool = False
     reported: float = 0.0
     lock: Lock = field(default_factory=Lock)
 
     def stop(self, part: Slice) -> None:
-        self.stopped.append((part.cells, len(part.rows), len(part.columns)))
+        self.stopped.add((part.cells, len(part.rows), len(part.columns), part.path))
 
     def done(self, part: Slice, joint: Leaves | _Joint, parts: list[Slice]) -> None:
         if self.cancelled:
@@ -231,6 +240,22 @@ def _shares(here: _Open, joint: Leaves | _Joint, parts: list[Slice]) -> list[int
         return None
     all_cells = sum(part.cells for part in parts)
     return [need + spare * part.cells // all_cells for need, part in zip(needed, parts, strict=True)]
+
+
+def _fewer(counts: Sum, parts: list[Slice], most: int) -> tuple[_Joint, list[Slice]]:
+    """Return at most so many clusters: the largest in their order, and the rows of all others as the last one."""
+    largest = np.argsort([-len(part.rows) for part in parts], kind="stable")
+    kept, others = np.sort(largest[: most - 1]), np.sort(largest[most - 1 :])
+    rows = np.unique(np.concatenate([parts[at].rows for at in others]))
+    last = replace(parts[others[0]], rows=rows)
+
+    def merged(numbers: Integers) -> Integers:
+        return np.append(numbers[kept], numbers[others].sum())
+
+    fewer = Sum(merged(counts.counts), ())
+    if counts.possible is not None and counts.best is not None:
+        fewer = replace(fewer, possible=np.append(counts.possible[kept], len(rows)), best=merged(counts.best))
+    return _Joint(None, most, fewer), [*(parts[at] for at in kept), last]
 
 
 def _assembled(pieces: list[_Piece]) -> Node:

@@ -55,7 +55,10 @@ def encode(table: ArrayLike, schema: Schema) -> NDArray[np.int8]:
 
 
 def _checked(table: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(table)
+    try:
+        array = np.asarray(table)
+    except ValueError as error:
+        raise SchemaError(f"the rows of a table must be of one length and hold numbers: {error}") from error
     if array.ndim != 2 or 0 in array.shape:
         raise SchemaError(f"a table must have rows and columns, got an array of shape {array.shape}")
     if array.dtype == object:
