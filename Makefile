@@ -1,4 +1,4 @@
-# make demo   build an example and show its probability intervals
+# make demo   learn from a table with gaps and show probability intervals
 # make test   run the tests
 # make check  formatting, lint, types, import contract; each must look at something
 # Each makes .venv when it is not there or when the dependencies have changed.
@@ -11,6 +11,8 @@ READY := $(VENV)/.ready
 .PHONY: demo test check coverage bench clean
 
 demo: $(READY)
+	$(BIN)/python examples/learn_with_gaps.py
+	@echo
 	$(BIN)/python examples/paper_example.py
 
 test: $(READY)

@@ -20,6 +20,7 @@ _HOME = {
     "Precise": "credo.credal_sets",
     "Schema": "credo.table.schema",
     "Vertices": "credo.credal_sets",
+    "errors": "credo.errors",
     "gaps": "credo.table.gaps",
     "load": "credo.model.files",
 }

@@ -1,3 +1,4 @@
+from credo import errors as errors
 from credo.bounds import Bounds as Bounds
 from credo.credal_sets import Contaminated as Contaminated
 from credo.credal_sets import Intervals as Intervals

@@ -1,11 +1,24 @@
 """Every error Credo raises on purpose.
 
 A message names the column or node, shows the value that was refused, says what is allowed and what to do about it.
+
+Examples
+--------
+>>> import credo
+>>> try:
+...     credo.load("no such folder/circuit.credo")
+... except credo.errors.PathError as error:
+...     print(error)
+no such folder/circuit.credo cannot be read: there is no such file; check the name and the folder
 """
 
 
 class CredoError(Exception):
     """The root of all errors that Credo raises on purpose.
+
+    Each kind has a class of its own in `credo.errors`: `BoundsError`, `CircuitError`, `CredalSetError`, `DataError`,
+    `EvidenceError`, `FileFormatError`, `MissingToolError`, `ParameterError`, `PathError` and `SchemaError`. They are also what
+    Python calls such errors: `ValueError`, `OSError`, `LookupError` or `RuntimeError`.
 
     Examples
     --------
@@ -27,7 +40,11 @@ class CircuitError(CredoError, ValueError):
 
 
 class SchemaError(CredoError, ValueError):
-    """Column names, sizes or labels contradict each other."""
+    """Column names, sizes or labels contradict each other, or a node is to be built over a column or value that is none of them."""
+
+
+class BoundsError(CredoError, ValueError):
+    """Bounds cross, are undefined, or do not hold the values said to be attained between them."""
 
 
 class EvidenceError(CredoError, ValueError):
@@ -36,6 +53,10 @@ class EvidenceError(CredoError, ValueError):
 
 class FileFormatError(CredoError, ValueError):
     """A file is truncated, altered, foreign or written by a newer version."""
+
+
+class PathError(CredoError, OSError):
+    """A file cannot be read or written where it was asked for; the cause is the error of the operating system."""
 
 
 class ParameterError(CredoError, ValueError):

@@ -161,10 +161,10 @@ class TestLimits:
         settings = {"smoothing": 1.0, "random_state": 0, "cluster_penalty": 0.6, "n_jobs": n_jobs}
         whole = CredalSPN(**settings).fit(table)
         limit = whole.n_nodes_ * 3 // 4
-        with pytest.warns(CredoWarning, match=rf"would have exceeded max_nodes={limit}: \d+ slices .* became products of leaves"):
+        with pytest.warns(CredoWarning, match=rf"max_nodes={limit} was reached: \d+ slices .* became products of leaves"):
             small = CredalSPN(**settings, max_nodes=limit).fit(table)
         assert 9 < small.n_nodes_ <= limit
-        with pytest.warns(CredoWarning, match="max_nodes=1:"):
+        with pytest.warns(CredoWarning, match="max_nodes=1 was reached:"):
             assert CredalSPN(**settings, max_nodes=1).fit(table).n_nodes_ == 9  # a product of leaves is the least there is
 
     def test_no_warning_where_nothing_was_cut_short(self):
@@ -253,3 +253,8 @@ class TestErrors:
     def test_public_names_reach_the_estimator(self):
         assert credo.CredalSPN is CredalSPN
         assert credo.gaps.rows is gaps.rows
+
+    def test_masked_cells_are_missing(self):
+        masked = np.ma.array(COMPLETE, mask=np.isnan(WITH_GAPS))
+        settings = {"smoothing": 1.0, "random_state": 0}
+        assert CredalSPN(**settings).fit(masked).circuit_ == CredalSPN(**settings).fit(WITH_GAPS).circuit_

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from credo import CircuitBuilder, Intervals, Precise, Vertices
+from credo import CircuitBuilder, Contaminated, Intervals, Precise, Vertices
 from credo.circuit.arrays import DTYPES, CircuitArrays
 from credo.circuit.assemble import NodeSpec, assemble
-from credo.circuit.checks import scopes
+from credo.circuit.checks import columns_below
 from credo.circuit.kinds import LEAF, PRODUCT, SUM
 from credo.errors import CircuitError
 
@@ -96,6 +96,82 @@ def test_empty_sets_of_weights(good, lower, upper, centre):
         CircuitArrays.from_mapping({**good, **new})
 
 
+def circuit_of(own, **changes):
+    """Return the arrays of a circuit of one leaf with some weights replaced."""
+    b = CircuitBuilder({"x": len(own)})
+    arrays = b.freeze(b.leaf("x", own)).arrays.as_mapping()
+    return CircuitArrays.from_mapping({**arrays, **{name: np.array(values) for name, values in changes.items()}})
+
+
+class TestKindsOfSets:
+    """The weights of every set are what its kind says."""
+
+    @pytest.mark.parametrize(
+        ("own", "changes", "message"),
+        [
+            (
+                Precise([0.25, 0.75]),
+                {"lower": [0.2, 0.75]},
+                "leaf 0: weight 0 is [0.2, 0.25] around 0.25, but a precise set has no width; give it as intervals",
+            ),
+            (
+                Precise([0.25, 0.75]),
+                {"upper": [0.25, 0.8]},
+                "leaf 0: weight 1 is [0.75, 0.8] around 0.75, but a precise set has no width; give it as intervals",
+            ),
+            (
+                Precise([0.25, 0.75]),
+                {"centre": [0.25 + 1e-10, 0.75 - 1e-10]},
+                "leaf 0: weight 0 is [0.25, 0.25] around 0.2500000001, but a precise set has no width; give it as intervals",
+            ),
+            (
+                Contaminated([0.25, 0.75], 0.4),
+                {"upper": [0.6, 0.85]},
+                "leaf 0: weight 0 is [0.15, 0.6], but 0.25 contaminated by 0.4 is [0.15, 0.55]",
+            ),
+            (
+                Contaminated([0.25, 0.75], 0.4),
+                {"centre": [0.3, 0.7]},
+                "leaf 0: weight 0 is [0.15, 0.55], but 0.3 contaminated by 0.4 is [0.18, 0.55]",
+            ),
+            (
+                Vertices([(1, 0, 0), (0, 1, 0), (0, 0.5, 0.5)]),
+                {"centre": [0.4, 0.2, 0.4]},
+                "leaf 0: the centre is not in the hull of the 3 vertices",
+            ),
+            (Vertices([(0.3, 0.7), (0.5, 0.5)]), {"centre": [0.6, 0.4]}, "leaf 0: weight 0 is [0.3, 0.5] around 0.6"),
+        ],
+    )
+    def test_weights_of_another_kind(self, own, changes, message):
+        with pytest.raises(CircuitError) as caught:
+            circuit_of(own, **changes)
+        assert str(caught.value) == message
+
+    @pytest.mark.parametrize(
+        "own",
+        [
+            Contaminated([1], 0.5),
+            Contaminated([0.1, 0.2, 0.7], 0),
+            Contaminated([0.1, 0.2, 0.7], 1),
+            Contaminated([1e-300, 1 - 1e-300], 0.3),
+            Contaminated(np.full(30_000, 1 / 30_000), 0.37),
+            Precise(np.full(30_000, 1 / 30_000)),
+            Intervals([0.2, 0.3, 0.2], [0.4, 0.55, 0.48], centre=[0.3, 0.4, 0.3]),
+            Vertices([(1, 0, 0), (0, 1, 0), (0, 0.5, 0.5)], centre=[0.2, 0.6, 0.2]),
+        ],
+        ids=lambda own: f"{type(own).__name__} of {len(own)}",
+    )
+    def test_sets_that_were_made_pass(self, own):
+        b = CircuitBuilder({"x": 2})
+        leaf = b.leaf("x", [0.5, 0.5])
+        arrays = b.freeze(b.sum([leaf] * len(own), own)).arrays
+        assert CircuitArrays.from_mapping(arrays.as_mapping()) == arrays
+
+    @pytest.mark.parametrize("shift", [0, 1e-10, 1e-9])
+    def test_rounding_is_no_lie(self, shift):
+        assert circuit_of(Contaminated([0.25, 0.75], 0.4), upper=[0.55 + shift, 0.85 - shift]).n_nodes == 1
+
+
 def test_vertices_must_span_the_intervals_beside_them(good):
     moved = {**good, "points": np.array([0.5, 0.5, 0.5, 0.5])}
     with pytest.raises(CircuitError, match="leaf 1: the vertices"):
@@ -111,7 +187,8 @@ def test_violations_are_facts_of_arrays():
     assert not arrays.is_complete
     assert not arrays.is_decomposable
     assert [(one.node, one.columns) for one in arrays.violations] == [(2, (0,)), (3, (0, 1))]
-    assert scopes(arrays) == [{0}, {1}, {0}, {0, 1}]
+    assert columns_below(arrays, range(4)) == {2: [0], 3: [0, 1]}
+    assert columns_below(arrays, {2}) == {2: [0]}
     assert arrays != "arrays"
     with pytest.raises(TypeError, match="unhashable"):
         hash(arrays)

@@ -3,7 +3,8 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from credo import Bounds
+from credo import Bounds, CredoError
+from credo.errors import BoundsError
 
 
 def test_it_is_a_pair_with_a_width():
@@ -36,7 +37,7 @@ def test_its_ends_belong_to_it(value, inside):
 )
 def test_it_prints_as_an_interval(low, high, text):
     if text is None:
-        with pytest.raises(ValueError, match="must not exceed"):
+        with pytest.raises(BoundsError, match="the lower one not above the upper one"):
             Bounds(low, high)
     else:
         assert str(Bounds(low, high)) == repr(Bounds(low, high)) == text
@@ -53,10 +54,35 @@ def test_it_says_when_it_is_not_exact():
     assert outer.inner == (0.2, 0.8)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.5, 0.25), (math.nan, 1), (0, math.nan)])
+@pytest.mark.parametrize(("low", "high"), [(0.5, 0.25), (math.nan, 1), (0, math.nan), ("a", "b"), (None, 1)])
 def test_it_refuses_crossed_and_undefined_ends(low, high):
-    with pytest.raises(ValueError, match=f"{low} and {high}"):
+    with pytest.raises(BoundsError) as caught:
         Bounds(low, high)
+    assert str(caught.value) == f"bounds must be numbers, the lower one not above the upper one; got {low} and {high}"
+    assert isinstance(caught.value, CredoError)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("inner", [(0.05, 0.2), (0.2, 0.95), (0.3, 0.2), (math.nan, 0.2), (0.2, math.nan), (0.2,), 0.2, ("a", "b")])
+def test_what_is_attained_lies_inside_and_in_order(inner):
+    with pytest.raises(BoundsError) as caught:
+        Bounds(0.1, 0.9, exact=False, inner=inner)
+    assert str(caught.value) == f"inner must be a tuple of two numbers in order inside [0.1, 0.9], got {inner!r}"
+
+
+def test_what_is_attained_may_reach_the_ends():
+    assert Bounds(0.1, 0.9, exact=False, inner=(0.1, 0.9)).inner == (0.1, 0.9)
+
+
+def test_exact_bounds_need_nothing_inside():
+    with pytest.raises(BoundsError) as caught:
+        Bounds(0.1, 0.9, inner=(0.2, 0.8))
+    assert str(caught.value) == "exact bounds are attained themselves: leave out inner=(0.2, 0.8), or set exact=False"
+
+
+@pytest.mark.parametrize("value", ["x", None, [0.15], (0.1, 0.2)])
+def test_what_is_no_number_is_in_no_interval(value):
+    assert value not in Bounds(0.1, 0.2)
 
 
 def test_it_is_a_value():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from credo import Circuit, CircuitBuilder, Contaminated, CredoError, Intervals, Precise, Schema, Vertices
-from credo.errors import CircuitError, CredalSetError, EvidenceError
+from credo.errors import CircuitError, CredalSetError, SchemaError
 
 
 @pytest.fixture
@@ -16,15 +16,15 @@ class TestMisuse:
     @pytest.mark.parametrize(
         ("use", "error", "parts"),
         [
-            (lambda b: b.leaf("w", [0.5, 0.5]), EvidenceError, ["'w'", "x, y, z"]),
+            (lambda b: b.leaf("w", [0.5, 0.5]), SchemaError, ["leaf 0: there is no column 'w'; the columns are x, y, z"]),
             (lambda b: b.leaf("x", [0.2, 0.3, 0.5]), CircuitError, ["leaf 0", "'x'", "2 values", "3 weights"]),
             (lambda b: b.leaf("z", Intervals([0.2, 0.3], [0.7, 0.8])), CircuitError, ["leaf 0", "'z'", "3 values", "2 weights"]),
             (lambda b: b.leaf("x", [0.5, 0.6]), CredalSetError, ["leaf 0", "[0.5, 0.6]", "1.1"]),
             (lambda b: b.leaf("x", None), CredalSetError, ["leaf 0", "None"]),
             (lambda b: b.leaf("x", "half"), CredalSetError, ["leaf 0", "half"]),
-            (lambda b: b.indicator("x", 2), EvidenceError, ["'x'", "2", "0 to 1"]),
-            (lambda b: b.indicator("y", 1), EvidenceError, ["'y'", "no, yes"]),
-            (lambda b: b.indicator("w", 1), EvidenceError, ["'w'"]),
+            (lambda b: b.indicator("x", 2), SchemaError, ["leaf 0: column 'x' has no value 2; it has the codes 0 to 1"]),
+            (lambda b: b.indicator("y", 1), SchemaError, ["leaf 0: column 'y' has no value 1; it has no, yes"]),
+            (lambda b: b.indicator("w", 1), SchemaError, ["leaf 0: there is no column 'w'; the columns are x, y, z"]),
             (lambda b: b.sum([], [1.0]), CircuitError, ["sum 0", "no children"]),
             (lambda b: b.product([]), CircuitError, ["product 0", "no children"]),
             (lambda b: b.sum([b.indicator("x", 0)], [0.5, 0.5]), CircuitError, ["sum 1", "1 children", "2 weights"]),
@@ -32,10 +32,34 @@ class TestMisuse:
             (lambda b: b.product([b.indicator("x", 0), 0]), CircuitError, ["product 1", "got 0"]),
             (lambda b: b.product(3), CircuitError, ["product 0", "got 3"]),
             (lambda b: b.sum(["x"], [1.0]), CircuitError, ["sum 0", "'x'"]),
-            (lambda b: b.freeze(None), CircuitError, ["None"]),
-            (lambda b: b.freeze([b.indicator("x", 0)]), CircuitError, ["[leaf 0]"]),
-            (lambda b: b.product([CircuitBuilder({"x": 2}).indicator("x", 0)]), CircuitError, ["leaf 0", "another builder"]),
-            (lambda b: b.freeze(CircuitBuilder({"x": 2}).indicator("x", 0)), CircuitError, ["leaf 0", "another builder"]),
+            (lambda b: b.freeze(None), CircuitError, ["the root must be a node made by this builder, got None"]),
+            (lambda b: b.freeze([b.indicator("x", 0)]), CircuitError, ["the root must be a node made by this builder, got [leaf 0]"]),
+            (
+                lambda b: b.product([CircuitBuilder({"x": 2}).indicator("x", 0)]),
+                CircuitError,
+                ["product 0: a child must be a node made by this builder, but leaf 0 was made by another one"],
+            ),
+            (
+                lambda b: b.freeze(CircuitBuilder({"x": 2}).indicator("x", 0)),
+                CircuitError,
+                ["the root must be a node made by this builder, but leaf 0 was made by another one"],
+            ),
+            (
+                lambda b: b.sum({b.indicator("x", 0), b.indicator("x", 1)}, [0.3, 0.7]),
+                CircuitError,
+                ["sum 2: the children are a set, which has no order; use a list"],
+            ),
+            (
+                lambda b: b.product(frozenset({b.indicator("x", 0)})),
+                CircuitError,
+                ["product 1: the children are a set, which has no order; use a list"],
+            ),
+            (
+                lambda b: b.leaf("x", Precise),
+                CredalSetError,
+                ["leaf 0: the weights must be a credal set or numbers, got the class Precise itself; call it with numbers"],
+            ),
+            (lambda b: b.sum([b.indicator("x", 0)], Vertices), CredalSetError, ["sum 1: the weights", "got the class Vertices itself"]),
         ],
     )
     def test_messages(self, b, use, error, parts):
@@ -44,6 +68,12 @@ class TestMisuse:
         assert isinstance(caught.value, CredoError)
         for part in parts:
             assert part in str(caught.value)
+
+    @pytest.mark.parametrize("labels", [{"a", "b"}, frozenset({"a", "b"})])
+    def test_labels_without_an_order(self, labels):
+        with pytest.raises(SchemaError) as caught:
+            CircuitBuilder({"x": labels})
+        assert str(caught.value) == "column 'x': the labels are a set, which has no order, so their codes would be arbitrary; use a list"
 
     def test_a_refused_node_leaves_no_trace(self, b):
         with pytest.raises(CircuitError):

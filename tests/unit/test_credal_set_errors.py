@@ -1,5 +1,8 @@
 """Malformed credal sets: the message shows the numbers that are wrong."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -99,3 +102,41 @@ def test_arrays_given_to_a_set_are_copied():
     assert own.weights.tolist() == [0.5, 0.5]
     with pytest.raises(ValueError, match="read-only"):
         own.weights[0] = 0.9
+
+
+ONE_OF_EACH = [Precise([0.25, 0.75]), Intervals([0, 0.5], [0.5, 1]), Vertices([(0.1, 0.9), (0.5, 0.5)]), Contaminated([0.25, 0.75], 0.2)]
+
+
+@pytest.mark.parametrize("own", ONE_OF_EACH, ids=repr)
+def test_copies_of_a_set_are_equal_and_cannot_be_written_to(own):
+    for other in (pickle.loads(pickle.dumps(own)), copy.deepcopy(own), copy.copy(own)):
+        assert other == own
+        assert (other.centre == own.centre).all()
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            other.centre.setflags(write=True)
+
+
+@pytest.mark.parametrize("own", ONE_OF_EACH, ids=repr)
+@pytest.mark.parametrize(
+    ("values", "shown"), [([1, 2, 3], "2 weights but 3 values"), ([np.nan, 1], "must be finite"), (["a", "b"], "must be numbers")]
+)
+def test_values_that_do_not_fit_are_refused(own, values, shown):
+    with pytest.raises(CredalSetError, match=shown):
+        own.best_point(values)
+
+
+@pytest.mark.parametrize("epsilon", ["a", None, [0.1, 0.1], True, -0.1, 1.1, np.nan])
+def test_a_share_that_is_none_is_refused(epsilon):
+    with pytest.raises(CredalSetError, match=r"epsilon must be a number in \[0, 1\], got"):
+        Contaminated([0.5, 0.5], epsilon)
+
+
+@pytest.mark.parametrize("missing", [np.nan, np.inf])
+def test_counts_that_are_not_finite_are_refused(missing):
+    with pytest.raises(CredalSetError, match="missing and smoothing must be finite"):
+        Intervals.from_counts([1, 2], missing)
+
+
+def test_weights_beyond_all_bounds_are_refused_without_a_warning():
+    with pytest.raises(CredalSetError, match="add to inf"):
+        Precise([1e308, 1e308])

@@ -49,6 +49,10 @@ class TestLazyImport:
         for name in credo.__all__:
             assert getattr(credo, name) is not None
 
+    def test_errors_are_reached_through_the_package(self):
+        loaded = modules_after("import credo; assert issubclass(credo.errors.PathError, OSError)")
+        assert [name for name in loaded if name.startswith("credo")] == ["credo", "credo.errors"]
+
     def test_unknown_names(self):
         with pytest.raises(AttributeError, match="'credo' has no attribute 'Forest'"):
             credo.Forest  # noqa: B018
@@ -72,8 +76,7 @@ class TestDocumentation:
         assert inspect.getdoc(public)
         if inspect.ismodule(public):
             own = [value for value in vars(public).values() if inspect.isfunction(value) and value.__module__ == public.__name__]
-            explained = [value.__doc__ or "" for value in own if not value.__name__.startswith("_")]
-            assert explained
+            explained = [value.__doc__ or "" for value in own if not value.__name__.startswith("_")] or [public.__doc__]
         else:
             explained = [inspect.getdoc(public)]
         assert all(">>>" in text for text in explained)
@@ -112,3 +115,4 @@ class TestDocumentation:
         for kind in kinds:
             assert issubclass(kind, errors.CredoError)
             assert kind.__doc__
+            assert kind is errors.CredoError or f"`{kind.__name__}`" in errors.CredoError.__doc__, "the root tells of all kinds"

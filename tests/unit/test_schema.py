@@ -32,6 +32,7 @@ def test_columns_keep_their_order():
         ({"x": ["only"]}, ["'x'", "got 1"]),
         ({"x": ["no", "yes", "no"]}, ["'x'", "twice", "no"]),
         ({"x": [1, 1.0]}, ["'x'", "twice"]),
+        ({"x": {"a", "b"}}, ["'x'", "a set", "use a list"]),
         ({"x": ["a", None]}, ["'x'", "None"]),
         ({"x": ["a", float("nan")]}, ["'x'", "nan"]),
         ({"x": ["a", ("b",)]}, ["'x'", "('b',)"]),
@@ -68,6 +69,19 @@ def test_long_lists_are_shortened():
         schema.position("y")
 
 
+class Impostor:
+    """What says that it is a text."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __eq__(self, other):
+        return other == self.text
+
+    def __hash__(self):
+        return hash(self.text)
+
+
 class TestCodes:
     @pytest.mark.parametrize(
         ("labels", "value", "code"),
@@ -81,6 +95,10 @@ class TestCodes:
             (("1", 1), 1, 1),
             (("1", 1), "1", 0),
             (("a", "b"), np.str_("b"), 1),
+            (("a", "b"), np.array("b"), 1),
+            ((3, 1), np.array(1), 1),
+            ((0, 2), False, 0),
+            ((0, True), 1.0, 1),
             (None, 1, 1),
             (None, True, 1),
             (None, np.uint8(1), 1),
@@ -98,6 +116,8 @@ class TestCodes:
             (("no", "yes"), None, ["None"]),
             (("0", "1"), 1, ["1", "0, 1"]),
             (("no", "yes"), ["no"], ["['no']"]),
+            (("no", "yes"), np.array(["no", "yes"]), ["no, yes"]),
+            (("1", "2"), Impostor("1"), ["1, 2"]),
             (None, 2, ["'x'", "2", "0 to 1"]),
             (None, -1, ["-1", "0 to 1"]),
             (None, 1.0, ["1.0", "0 to 1"]),
@@ -112,6 +132,22 @@ class TestCodes:
         for part in parts:
             assert part in str(caught.value)
 
+    def test_labels_are_not_searched_one_by_one(self):
+        class Label(str):
+            compared = 0
+
+            def __eq__(self, other):
+                Label.compared += 1
+                return str.__eq__(self, other)
+
+            __hash__ = str.__hash__
+
+        column = Column("x", 1000, tuple(Label(f"v{k}") for k in range(1000)))
+        assert column.code("v999") == 999
+        Label.compared = 0
+        assert [column.code(f"v{k}") for k in range(1000)] == list(range(1000))
+        assert Label.compared < 10_000
+
     def test_codes_are_shown_as_labels(self):
         assert Column("x", 2, ("no", "yes")).shown(1) == "yes"
         assert Column("x", 2).shown(1) == "1"
@@ -124,6 +160,9 @@ def test_equal_schemas():
     schema = Schema.of({"x": 2})
     schema.position("x")
     assert schema == Schema.of({"x": 2}), "what is remembered for speed does not count"
+    column = Column("x", 2, ("a", "b"))
+    column.code("a")
+    assert column == Column("x", 2, ("a", "b"))
 
 
 def test_numpy_sizes_and_labels():

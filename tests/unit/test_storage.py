@@ -1,5 +1,7 @@
 """Files: what is saved is loaded, and whatever was truncated, altered or made by others is refused with one kind of error."""
 
+import copy
+import errno
 import io
 import json
 import os
@@ -12,9 +14,9 @@ import pytest
 
 import credo
 from credo import CircuitBuilder, Contaminated, Intervals, Precise, Vertices
-from credo.circuit import storage
+from credo.circuit import paths, storage
 from credo.circuit.arrays import DTYPES
-from credo.errors import CredoError, FileFormatError
+from credo.errors import CircuitError, CredoError, FileFormatError, PathError
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,7 @@ def content(circuit, tmp_path_factory):
 
 
 def rewritten(content, change_header=None, change_entries=None, compression=zipfile.ZIP_DEFLATED):
-    """Return a well-formed zip file with another header or other entries: its checksums are right."""
+    """Return a well-formed file with another header or other entries: its checksums and its digest are right."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     if change_header is not None:
@@ -53,9 +55,10 @@ def rewritten(content, change_header=None, change_entries=None, compression=zipf
         change_entries(entries)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
+        archive.comment = bytes(storage.DIGEST_LENGTH)
         for name, data in entries.items():
             archive.writestr(name, data)
-    return buffer.getvalue()
+    return storage.sealed(buffer.getvalue())
 
 
 def npy(array):
@@ -123,7 +126,7 @@ class TestRoundTrip:
 
 
 class TestDamage:
-    """Either an error, or the file was changed where nothing is written and the circuit is the same."""
+    """Whatever happens to a byte is an error, even where no content is."""
 
     def load(self, content, tmp_path):
         name = tmp_path / "damaged"
@@ -139,17 +142,13 @@ class TestDamage:
 
     @pytest.mark.slow
     @pytest.mark.parametrize("flip", [0xFF, 0x01, 0x20])
-    def test_flipped_bytes(self, circuit, content, tmp_path, flip):
-        same = 0
+    def test_flipped_bytes(self, content, tmp_path, flip):
         for at in range(flip % 4, len(content), 4):
             damaged = bytearray(content)
             damaged[at] ^= flip
-            loaded = self.load(bytes(damaged), tmp_path)
-            assert loaded is None or loaded == circuit, f"byte {at} flipped by {flip}"
-            same += loaded is not None
-        assert same < len(content) / 8, "most flips must be noticed"
+            assert self.load(bytes(damaged), tmp_path) is None, f"byte {at} flipped by {flip}"
 
-    def test_bytes_cut_out_and_put_in(self, circuit, content, tmp_path):
+    def test_bytes_cut_out_and_put_in(self, content, tmp_path):
         rng = np.random.default_rng(0)
         for _ in range(150):
             at, n = int(rng.integers(len(content))), int(rng.integers(1, 60))
@@ -158,23 +157,37 @@ class TestDamage:
                 content[:at] + rng.bytes(n) + content[at:],
                 content[:at] + bytes(n) + content[at + n :],
             ):
-                loaded = self.load(damaged, tmp_path)
-                assert loaded is None or loaded == circuit
+                assert damaged == content or self.load(damaged, tmp_path) is None
 
-    def test_something_appended(self, circuit, content, tmp_path):
-        loaded = self.load(content + b"more", tmp_path)
-        assert loaded is None or loaded == circuit
+    @pytest.mark.parametrize("more", [b"m", b"more", b"\n", bytes(100), b"PK\x05\x06" + bytes(18)])
+    def test_something_put_before_or_after(self, content, tmp_path, more):
+        assert self.load(content + more, tmp_path) is None
+        assert self.load(more + content, tmp_path) is None
+
+    def test_two_files_in_one(self, content, tmp_path):
+        assert self.load(content + content, tmp_path) is None
+
+    def test_labels_that_were_changed_by_a_zip_program(self, content, tmp_path):
+        changed = rewritten(content, change_entries=lambda e: e.update({"header.json": e["header.json"].replace(b'"yes"', b'"jes"')}))
+        digest = content[-storage.DIGEST_LENGTH :]
+        (tmp_path / "damaged").write_bytes(changed[: -len(digest)] + digest)
+        with pytest.raises(FileFormatError) as caught:
+            credo.load(tmp_path / "damaged")
+        assert str(caught.value) == f"{tmp_path / 'damaged'} is truncated or was altered: its content does not match the digest at its end"
 
 
 HEADERS = {
     "newer version": (lambda h: h.update(version=2), "newer Credo"),
     "no version": (lambda h: h.pop("version") and None, "version is None"),
     "version zero": (lambda h: h.update(version=0), "version is 0"),
+    "version as truth": (lambda h: h.update(version=True), "version is True"),
+    "version as a fraction": (lambda h: h.update(version=1.0), r"version is 1\.0"),
     "version as text": (lambda h: h.update(version="1"), "version is '1'"),
     "another format": (lambda h: h.update(format="other"), "not a file written by Credo"),
     "no format": (lambda h: h.pop("format") and None, "not a file written by Credo"),
     "another kind": (lambda h: h.update(kind="forest"), "'forest'"),
-    "kind is a list": (lambda h: h.update(kind=[]), "altered|cannot read"),
+    "kind is a list": (lambda h: h.update(kind=[]), r"holds a \[\], which this version cannot read"),
+    "kind is an object": (lambda h: h.update(kind={}), r"holds a \{\}, which this version cannot read"),
     "no kind": (lambda h: h.pop("kind") and None, "None"),
     "not an object": (lambda h: [1, 2], "not a file written by Credo"),
     "just a number": (lambda h: 1, "not a file written by Credo"),
@@ -221,7 +234,7 @@ HEADERS = {
 
 
 class TestForgery:
-    """Files whose checksums are right, but whose content lies."""
+    """Files whose checksums and digest are right, but whose content lies."""
 
     @pytest.mark.parametrize(("change", "message"), HEADERS.values(), ids=HEADERS.keys())
     def test_headers_that_lie(self, content, tmp_path, change, message):
@@ -230,6 +243,24 @@ class TestForgery:
             credo.load(tmp_path / "forged")
         assert isinstance(caught.value, CredoError)
         assert "forged" in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "value"),
+        [("precise", "lower", 0.2), ("precise", "upper", 0.9), ("contaminated", "upper", 0.9), ("vertices", "centre", 0.2)],
+    )
+    def test_weights_that_do_not_fit_their_kind_of_set(self, tmp_path, kind, name, value):
+        owns = {"precise": Precise([0.25, 0.75]), "contaminated": Contaminated([0.25, 0.75], 0.4), "vertices": Vertices([(0.3, 0.7)])}
+        b = CircuitBuilder({"x": 2})
+        circuit = b.freeze(b.leaf("x", owns[kind]))
+        circuit.save(tmp_path / "c")
+        array = getattr(circuit.arrays, name).copy()
+        array[0] = value
+        data = npy(array)
+        (tmp_path / "forged").write_bytes(
+            rewritten((tmp_path / "c").read_bytes(), change_entries=lambda entries: entries.update({f"{name}.npy": data}))
+        )
+        with pytest.raises(FileFormatError, match="forged was altered: leaf 0: "):
+            credo.load(tmp_path / "forged")
 
     def test_rewriting_alone_changes_nothing(self, circuit, content, tmp_path):
         for compression in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
@@ -345,11 +376,141 @@ class TestForeignFiles:
         with pytest.raises(FileFormatError, match="truncated or was altered"):
             credo.load(tmp_path / "foreign")
 
-    def test_no_file_and_folders(self, tmp_path):
-        with pytest.raises(FileFormatError, match=r"absent.* cannot be read: No such file"):
-            credo.load(tmp_path / "absent")
-        with pytest.raises(FileFormatError, match="cannot be read"):
-            credo.load(tmp_path)
+
+class TestPaths:
+    """Files that cannot be read or written: which, why, and what to do, with nothing left behind."""
+
+    def unusable(self, tmp_path):
+        """Return what is no place for a file, with the part of the message that tells why, reading and writing."""
+        (tmp_path / "file").write_bytes(b"")
+        (tmp_path / "loop").symlink_to(tmp_path / "loop")
+        no_folder = f"there is no folder {os.path.realpath(tmp_path / 'no')}; make it first or choose another one"
+        no_file = "there is no such file; check the name and the folder"
+        folder = "it is a folder; give the name of a file"
+        file = "what stands for a folder in it is a file; check the path"
+        long = "the name is too long; choose a shorter one"
+        loop = "it is a link that leads back to itself; remove the link or choose another name"
+        name = "its name is no file name (embedded null byte); choose another one"
+        return [
+            (tmp_path / "no" / "c.dot", no_file, no_folder),
+            (tmp_path, folder, folder),
+            (tmp_path / "file" / "c.dot", file, file),
+            (tmp_path / ("x" * 300 + ".dot"), long, long),
+            (tmp_path / "loop", loop, loop),
+            (tmp_path / "a\0b.dot", name, name),
+        ]
+
+    def test_loading(self, tmp_path):
+        for path, reason, _ in self.unusable(tmp_path):
+            with pytest.raises(PathError) as caught:
+                credo.load(path)
+            assert str(caught.value) == f"{path} cannot be read: {reason}"
+            assert isinstance(caught.value, CredoError)
+            assert isinstance(caught.value, OSError)
+            assert caught.value.__cause__ is not None
+
+    def test_saving(self, circuit, tmp_path):
+        cases = self.unusable(tmp_path)
+        before = sorted(tmp_path.iterdir())
+        for path, _, reason in cases:
+            with pytest.raises(PathError) as caught:
+                circuit.save(path)
+            assert str(caught.value) == f"{path} cannot be written: {reason}"
+            assert sorted(tmp_path.iterdir()) == before
+
+    def test_drawing(self, circuit, tmp_path):
+        for path, _, reason in self.unusable(tmp_path):
+            if path.suffix == ".dot":
+                with pytest.raises(PathError) as caught:
+                    circuit.draw(path)
+                assert str(caught.value) == f"{path} cannot be written: {reason}"
+
+    @pytest.mark.parametrize("name", ["", "."])
+    def test_the_folder_one_is_in(self, circuit, name, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(PathError, match=r"^\. cannot be written: it is a folder; give the name of a file$"):
+            circuit.save(name)
+        with pytest.raises(PathError, match=r"^\. cannot be read: it is a folder; give the name of a file$"):
+            credo.load(name)
+
+    @pytest.mark.parametrize(
+        ("code", "reason"),
+        [
+            (errno.EACCES, "permission is denied; change the permissions or choose another place"),
+            (errno.EROFS, "the file system is read-only; choose another place"),
+            (errno.ENOSPC, "there is no space left on the disk; free some or choose another place"),
+            (errno.EIO, os.strerror(errno.EIO)),
+        ],
+    )
+    def test_places_that_refuse(self, circuit, path, monkeypatch, code, reason):
+        def refuse(*args, **kwargs):
+            raise OSError(code, os.strerror(code), "a name that is no concern of the user")
+
+        monkeypatch.setattr("builtins.open", refuse)
+        with pytest.raises(PathError) as caught:
+            circuit.save(path)
+        assert str(caught.value) == f"{path} cannot be written: {reason}"
+        with pytest.raises(PathError) as caught:
+            credo.load(path)
+        assert str(caught.value) == f"{path} cannot be read: {reason}"
+
+    def test_a_file_that_may_not_be_written_is_not_replaced(self, circuit, path, monkeypatch):
+        path.chmod(0o444)
+        monkeypatch.setattr(paths.os, "access", lambda path, mode: False)  # what others than root are told
+        with pytest.raises(PathError, match=r"c\.credo cannot be written: permission is denied"):
+            circuit.save(path)
+
+    @pytest.mark.skipif(os.name != "posix", reason="a device is a file on POSIX systems only")
+    def test_devices_are_not_replaced(self, circuit):
+        with pytest.raises(PathError, match=r"^/dev/null cannot be written: it is neither a file nor a new name; choose another name$"):
+            circuit.save("/dev/null")
+        with pytest.raises(FileFormatError, match="/dev/null is not a file written by Credo"):
+            credo.load("/dev/null")
+
+    @pytest.mark.parametrize("name", ["x" * 255, "é" * 127])
+    def test_names_as_long_as_they_may_be(self, circuit, name, tmp_path):
+        circuit.save(tmp_path / name)
+        assert credo.load(tmp_path / name) == circuit
+
+    def test_links_are_followed_and_kept(self, circuit, path, tmp_path):
+        (tmp_path / "elsewhere").mkdir()
+        for target in (path, tmp_path / "elsewhere" / "new"):
+            link = tmp_path / f"link to {target.name}"
+            link.symlink_to(target)
+            circuit.save(link)
+            assert link.is_symlink()
+            assert target.is_file()
+            assert not target.is_symlink()
+            assert credo.load(target) == credo.load(link) == circuit
+
+
+class TestCopies:
+    """Pickles and copies are the same circuit, as unchangeable as the first one, without what was only remembered."""
+
+    @pytest.mark.parametrize("copied", [lambda c: pickle.loads(pickle.dumps(c)), copy.copy, copy.deepcopy], ids=["pickle", "copy", "deep"])
+    def test_copies(self, circuit, copied):
+        circuit.log_bounds([[0, 0, 0]])
+        assert circuit.is_complete
+        for original, new in ((circuit, copied(circuit)), (circuit.arrays, copied(circuit.arrays))):
+            assert new == original
+            arrays = getattr(new, "arrays", new)
+            assert not any(array.flags.writeable for array in arrays.as_mapping().values())
+        assert set(vars(copied(circuit))) == {"_arrays", "_schema"}
+        assert set(vars(copied(circuit.arrays))) == set(DTYPES)
+        assert np.array_equal(copied(circuit).log_bounds([[0, 0, 0]]), circuit.log_bounds([[0, 0, 0]]))
+
+    def test_remembered_facts_are_not_pickled(self, circuit):
+        size = len(pickle.dumps(circuit))
+        circuit.log_bounds([[0, 0, 0]])
+        assert circuit.is_selective in (True, False)
+        assert len(pickle.dumps(circuit)) == size
+
+    def test_a_pickle_that_lies_is_refused(self, circuit):
+        _, state = circuit.arrays.__reduce__()
+        with pytest.raises(CircuitError, match="the lower weights must lie in"):
+            pickle.loads(
+                pickle.dumps(circuit.arrays).replace(state[list(DTYPES).index("lower")].tobytes(), b"\xff" * 8 * len(circuit.arrays.lower))
+            )
 
 
 class TestSaving:
@@ -362,8 +523,9 @@ class TestSaving:
         def fail(*args, **kwargs):
             raise OSError("no space left on device")
 
-        monkeypatch.setattr(storage.os, failing, fail)
-        with pytest.raises(OSError, match="no space left"):
+        path.chmod(0o640)
+        monkeypatch.setattr(paths.os, failing, fail)
+        with pytest.raises(PathError, match=r"c\.credo cannot be written: no space left on device$"):
             other.save(path)
         assert path.read_bytes() == before
         assert [entry.name for entry in path.parent.iterdir()] == [path.name], "nothing is left lying about"
@@ -372,7 +534,7 @@ class TestSaving:
         def interrupt(*args):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(storage.os, "replace", interrupt)
+        monkeypatch.setattr(paths.os, "replace", interrupt)
         with pytest.raises(KeyboardInterrupt):
             circuit.save(tmp_path / "new")
         assert list(tmp_path.iterdir()) == []

@@ -19,13 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.circuit import checks
+from credo.circuit import checks, layout
 from credo.circuit.kinds import CONTAMINATED, KIND_NAMES, LEAF, NO_SET, PRECISE, PRODUCT, SUM, VERTICES
 from credo.credal_sets import Contaminated, CredalSet, Intervals, Precise, Vertices
-from credo.credal_sets.weights import SUM_TOLERANCE
 from credo.errors import CircuitError
-
-ROUNDING = 1e-12  # of sums of weights
+from credo.rounding import ROUNDING
 
 DTYPES: dict[str, np.dtype[Any]] = {
     "column_size": np.dtype(np.int32),
@@ -65,8 +63,7 @@ class CircuitArrays:
             array = np.array(getattr(self, name), dtype=dtype, order="C")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        _assert_layout(self)
-        _assert_credal_sets(self)
+        layout.check(self)
 
     @classmethod
     def from_mapping(cls, arrays: Mapping[str, NDArray[Any]]) -> CircuitArrays:
@@ -216,8 +213,11 @@ class CircuitArrays:
             elif here.stop - here.start == 2:
                 total += 2
             else:
-                total += len(Intervals(self.lower[here], self.upper[here], self.centre[here]).limited_extreme_points())
+                total += Intervals(self.lower[here], self.upper[here], self.centre[here]).n_limited_extreme_points
         return total
+
+    def __reduce__(self) -> tuple[type[CircuitArrays], tuple[NDArray[Any], ...]]:
+        return CircuitArrays, tuple(self.as_mapping().values())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, CircuitArrays) and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in DTYPES)
@@ -226,72 +226,3 @@ class CircuitArrays:
 
     def __repr__(self) -> str:
         return f"CircuitArrays({self.n_nodes} nodes, {self.n_edges} edges, {self.n_columns} columns)"
-
-
-def _assert_layout(arrays: CircuitArrays) -> None:
-    n = len(arrays.kind)
-    if n == 0 or len(arrays.column_size) == 0 or (arrays.column_size < 2).any():
-        raise CircuitError("a circuit needs at least one node and columns of at least two values")
-    if len(arrays.column) != n or len(arrays.set_kind) != n:
-        raise CircuitError(f"there are {n} kinds, {len(arrays.column)} columns and {len(arrays.set_kind)} credal sets of nodes")
-    if arrays.kind.max() > SUM or arrays.set_kind.max() > CONTAMINATED:
-        raise CircuitError("a node is of an unknown kind")
-    for name, offset, total in (
-        ("child", arrays.child_offset, len(arrays.child)),
-        ("weight", arrays.weight_offset, len(arrays.lower)),
-        ("point", arrays.point_offset, len(arrays.points)),
-    ):
-        if len(offset) != n + 1 or offset[0] != 0 or offset[-1] != total or (np.diff(offset) < 0).any():
-            raise CircuitError(f"the {name} offsets do not divide {total} entries among {n} nodes")
-    if len(arrays.upper) != len(arrays.lower) or len(arrays.centre) != len(arrays.lower):
-        raise CircuitError(f"there are {len(arrays.lower)} lower, {len(arrays.upper)} upper and {len(arrays.centre)} central weights")
-    leaf = arrays.kind == LEAF
-    if (arrays.column[leaf] < 0).any() or (arrays.column[leaf] >= arrays.n_columns).any() or (arrays.column[~leaf] != -1).any():
-        raise CircuitError(f"a leaf must have a column between 0 and {arrays.n_columns - 1}, and other nodes none")
-    n_children, n_weights, n_points = np.diff(arrays.child_offset), np.diff(arrays.weight_offset), np.diff(arrays.point_offset)
-    for node in np.flatnonzero(leaf == (n_children > 0))[:1].tolist():
-        raise CircuitError(f"{arrays.name(node)} has {n_children[node]} children")
-    parent = np.repeat(np.arange(n), n_children)
-    for edge in np.flatnonzero((arrays.child < 0) | (arrays.child >= parent))[:1].tolist():
-        raise CircuitError(f"{arrays.name(parent[edge])} has node {arrays.child[edge]} as a child; children must come before their parents")
-    unused = np.bincount(arrays.child, minlength=n) == 0
-    for node in np.flatnonzero(unused[:-1])[:1].tolist():
-        raise CircuitError(f"{arrays.name(node)} is no child of any node and not the root")
-    expected = np.where(leaf, arrays.column_size[np.maximum(arrays.column, 0)], np.where(arrays.kind == SUM, n_children, 0))
-    for node in np.flatnonzero(n_weights != expected)[:1].tolist():
-        raise CircuitError(
-            f"{arrays.name(node)} has {n_weights[node]} weights for {expected[node]} {'values' if leaf[node] else 'children'}"
-        )
-    for node in np.flatnonzero((arrays.set_kind == NO_SET) != (arrays.kind == PRODUCT))[:1].tolist():
-        raise CircuitError(f"{arrays.name(node)} {'has a' if arrays.kind[node] == PRODUCT else 'needs a'} credal set")
-    by_vertices = arrays.set_kind == VERTICES
-    for node in np.flatnonzero((by_vertices != (n_points > 0)) | (n_points % np.maximum(n_weights, 1) != 0))[:1].tolist():
-        raise CircuitError(f"{arrays.name(node)} has {n_points[node]} numbers as vertices of {n_weights[node]} weights")
-
-
-def _assert_credal_sets(arrays: CircuitArrays) -> None:
-    for name in ("lower", "upper", "centre", "points"):
-        values = getattr(arrays, name)
-        if not np.isfinite(values).all() or (values < 0).any() or (values > 1).any():
-            raise CircuitError(f"the {name} weights must lie in [0, 1]")
-    owner = np.repeat(np.arange(arrays.n_nodes), np.diff(arrays.weight_offset))
-    outside = (arrays.lower > arrays.centre + SUM_TOLERANCE) | (arrays.centre > arrays.upper + SUM_TOLERANCE)
-    for weight in np.flatnonzero(outside | (arrays.lower > arrays.upper))[:1].tolist():
-        raise CircuitError(
-            f"{arrays.name(owner[weight])}: weight {weight - arrays.weight_offset[owner[weight]]} is [{arrays.lower[weight]:.12g}, "
-            f"{arrays.upper[weight]:.12g}] around {arrays.centre[weight]:.12g}"
-        )
-    has_set = np.flatnonzero(arrays.set_kind != NO_SET)
-    starts = arrays.weight_offset[has_set]
-    low, high, mid = (np.add.reduceat(values, starts) for values in (arrays.lower, arrays.upper, arrays.centre))
-    tolerance = 10 * SUM_TOLERANCE
-    for at in np.flatnonzero((low > 1 + tolerance) | (high < 1 - tolerance) | (np.abs(mid - 1) > tolerance))[:1].tolist():
-        raise CircuitError(
-            f"{arrays.name(has_set[at])}: no weights fit, the lower bounds add to {low[at]:.12g}, the upper ones to {high[at]:.12g} "
-            f"and the centre to {mid[at]:.12g}"
-        )
-    for node in np.flatnonzero(arrays.set_kind == VERTICES).tolist():
-        here, rows = arrays.weights(node), arrays.vertices(node)
-        hull = np.array_equal(rows.min(axis=0), arrays.lower[here]) and np.array_equal(rows.max(axis=0), arrays.upper[here])
-        if not hull or (np.abs(rows.sum(axis=1) - 1) > tolerance).any():
-            raise CircuitError(f"{arrays.name(node)}: the vertices do not add to one or do not span the intervals stored beside them")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ from credo.circuit.kinds import LEAF, PRODUCT, SUM
 
 if TYPE_CHECKING:
     from credo.circuit.arrays import CircuitArrays
+
+Bits = NDArray[np.uint8]  # one bit a column, packed
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,8 @@ class Violation:
 def violations(arrays: CircuitArrays) -> list[Violation]:
     """Return every violation of completeness and decomposability, children before parents."""
     found = []
-    scopes: dict[int, NDArray[np.uint8]] = {}  # packed bits, of sums and products only: most nodes are leaves
     width = (arrays.n_columns + 7) // 8
-    for node in np.flatnonzero(arrays.kind != LEAF).tolist():
-        children = arrays.children(node)
-        leaf = arrays.kind[children] == LEAF
-        leaf_columns = arrays.column[children[leaf]]
-        inner = [scopes[child] for child in children[~leaf].tolist()]
-        scope = np.packbits(np.bincount(leaf_columns, minlength=arrays.n_columns).astype(bool))
-        for other in inner:
-            scope = scope | other
+    for node, leaf_columns, inner, scope in _scopes(arrays):
         if arrays.kind[node] == PRODUCT:
             n_columns = len(leaf_columns) + sum(int(np.bitwise_count(other).sum()) for other in inner)
             if n_columns != np.bitwise_count(scope).sum():
@@ -61,24 +55,17 @@ def violations(arrays: CircuitArrays) -> list[Violation]:
             missing = _unpacked(scope & ~common, arrays.n_columns)
             if missing.any():
                 found.append(Violation(node, SUM, tuple(np.flatnonzero(missing).tolist())))
-        scopes[node] = scope
     return found
 
 
-def scopes(arrays: CircuitArrays) -> list[frozenset[int]]:
-    """Return the set of columns of every node."""
-    found: list[frozenset[int]] = []
-    for node in range(arrays.n_nodes):
-        if arrays.kind[node] == LEAF:
-            found.append(frozenset((int(arrays.column[node]),)))
-        else:
-            found.append(frozenset().union(*(found[child] for child in arrays.children(node))))
-    return found
+def columns_below(arrays: CircuitArrays, nodes: Container[int]) -> dict[int, list[int]]:
+    """Return the columns of those of `nodes` that are sums and products, in the order of the columns."""
+    return {node: np.flatnonzero(_unpacked(scope, arrays.n_columns)).tolist() for node, _, _, scope in _scopes(arrays) if node in nodes}
 
 
 def is_selective(arrays: CircuitArrays) -> bool:
     """Tell whether any two children of a sum have a column in which they can take no common value."""
-    first = np.concatenate([[0], np.cumsum(arrays.column_size)])
+    first = arrays.value_offset
     possible: dict[int, NDArray[np.bool_]] = {}  # of sums and products: which values of which columns each can take
 
     def values_of(node: int) -> NDArray[np.bool_]:
@@ -109,5 +96,20 @@ def is_selective(arrays: CircuitArrays) -> bool:
     return True
 
 
-def _unpacked(bits: NDArray[np.uint8], n_columns: int) -> NDArray[np.bool_]:
+def _scopes(arrays: CircuitArrays) -> Iterator[tuple[int, NDArray[np.int32], list[Bits], Bits]]:
+    """Yield every sum and product with the columns of its leaves, the columns of each of its other children, and all its columns."""
+    scopes: dict[int, Bits] = {}  # of sums and products only: most nodes are leaves
+    for node in np.flatnonzero(arrays.kind != LEAF).tolist():
+        children = arrays.children(node)
+        leaf = arrays.kind[children] == LEAF
+        leaf_columns = arrays.column[children[leaf]]
+        inner = [scopes[child] for child in children[~leaf].tolist()]
+        scope = np.packbits(np.bincount(leaf_columns, minlength=arrays.n_columns).astype(bool))
+        for other in inner:
+            scope = scope | other
+        scopes[node] = scope
+        yield node, leaf_columns, inner, scope
+
+
+def _unpacked(bits: Bits, n_columns: int) -> NDArray[np.bool_]:
     return np.unpackbits(bits, count=n_columns).astype(bool)

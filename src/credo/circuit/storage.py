@@ -1,12 +1,15 @@
-"""A circuit's arrays and a JSON header as one zip file: no pickle, and nothing that is not checked on reading."""
+"""Arrays and a JSON header as one zip file: no pickle, and nothing that is not checked on reading.
+
+The comment at the end of the zip file is the SHA-256 of all bytes before it, so a file of which any byte was changed, cut off or
+added is refused. That tells damage, not forgery: what the arrays mean is checked by who reads them.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
-import os
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -17,6 +20,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from credo.circuit.paths import explained
 from credo.errors import FileFormatError
 
 FORMAT = "credo"
@@ -24,56 +28,66 @@ VERSION = 1
 HEADER = "header.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same bytes
 MOST_HEADER_BYTES = 2**28
+ZIP_START = b"PK\x03\x04"
+DIGEST_LENGTH = 64  # hexadecimal digits
+
+Dtypes = Mapping[str, np.dtype[Any]]
 
 
-def to_bytes(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return a header and named arrays as the bytes of one file."""
+def to_bytes(kind: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return a header and named arrays as the bytes of one file of some kind."""
     described = {
         "format": FORMAT,
         "version": VERSION,
+        "kind": kind,
         **header,
         "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()},
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.comment = b"0" * DIGEST_LENGTH
         archive.writestr(_entry(HEADER), json.dumps(described, indent=1))
         for name, array in arrays.items():
             content = io.BytesIO()
             npy.write_array(content, array, version=(1, 0), allow_pickle=False)
             archive.writestr(_entry(f"{name}.npy"), content.getvalue())
-    return buffer.getvalue()
+    return sealed(buffer.getvalue())
 
 
-def from_path(path: Path, dtypes: Mapping[str, np.dtype[Any]]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the header and the arrays of a file, or say why it is refused."""
-    try:
-        with open(path, "rb") as file:
-            start = file.read(4)
-    except OSError as error:
-        raise FileFormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    if start != b"PK\x03\x04":
+def sealed(content: bytes) -> bytes:
+    """Return the bytes of a zip file with the digest of all bytes before its comment as the comment, which must be as long."""
+    return content[:-DIGEST_LENGTH] + hashlib.sha256(content[:-DIGEST_LENGTH]).hexdigest().encode()
+
+
+def from_path(path: Path, kinds: Mapping[str, Dtypes]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a file, or say why it is refused.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    kinds : mapping
+        For each kind of file that can be read the types of its arrays.
+    """
+    with explained(path, "read"), open(path, "rb") as file:
+        content = file.read(len(ZIP_START))
+        if content == ZIP_START:
+            content += file.read()
+    if not content.startswith(ZIP_START):
         raise FileFormatError(f"{path} is not a file written by Credo")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             header = _header(path, archive)
-            return header, {name: _array(path, archive, header, name, dtype) for name, dtype in dtypes.items()}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, struct.error) as error:
-        raise FileFormatError(f"{path} is truncated or was altered: {error}") from error
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that at every moment either the old content or the new one is there, whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, (path.stat().st_mode & 0o777) if path.exists() else 0o666 & ~_umask())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
+            if content != sealed(content):
+                raise FileFormatError(f"{path} is truncated or was altered: its content does not match the digest at its end")
+            kind = header.get("kind")
+            if not isinstance(kind, str) or kind not in kinds:
+                raise FileFormatError(f"{path} holds a {kind!r}, which this version cannot read")
+            return header, {name: _array(path, archive, header, name, dtype) for name, dtype in kinds[kind].items()}
+    except FileFormatError:
         raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, struct.error, ValueError) as error:
+        raise FileFormatError(f"{path} is truncated or was altered: {error}") from error
 
 
 def _header(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
@@ -88,7 +102,7 @@ def _header(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise FileFormatError(f"{path} is not a file written by Credo")
     version = header.get("version")
-    if not isinstance(version, int) or version < 1:
+    if type(version) is not int or version < 1:
         raise FileFormatError(f"{path} was altered: its format version is {version!r}")
     if version > VERSION:
         raise FileFormatError(f"{path} has format version {version}, written by a newer Credo; this one reads up to version {VERSION}")
@@ -124,9 +138,3 @@ def _entry(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _EPOCH)
     entry.compress_type = zipfile.ZIP_DEFLATED
     return entry
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

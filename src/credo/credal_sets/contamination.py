@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Self
 
 import numpy as np
@@ -32,8 +33,8 @@ class Contaminated:
 
     def __init__(self, weights: ArrayLike, epsilon: float) -> None:
         object.__setattr__(self, "weights", distribution(weights, "the weights"))
-        if not 0 <= epsilon <= 1:
-            raise CredalSetError(f"epsilon must lie in [0, 1], got {epsilon}")
+        if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 <= float(epsilon) <= 1:
+            raise CredalSetError(f"epsilon must be a number in [0, 1], got {epsilon!r}")
         object.__setattr__(self, "epsilon", float(epsilon))
 
     @classmethod
@@ -55,6 +56,25 @@ class Contaminated:
     def centre(self) -> Weights:
         """The weights before contamination."""
         return self.weights
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether every bound is attained by some point of the set: always."""
+        return True
+
+    @property
+    def vertex_mean(self) -> Weights:
+        """The mean of the extreme points."""
+        mean: Weights = (1 - self.epsilon) * self.weights + self.epsilon / len(self)
+        return mean
+
+    def tightened(self) -> Contaminated:
+        """Return the set itself."""
+        return self
+
+    def limited_extreme_points(self) -> Weights:
+        """Return the extreme points, of which there is one for each weight."""
+        return self.extreme_points()
 
     def lowered(self) -> Intervals:
         """Return the same set as intervals."""
@@ -83,6 +103,9 @@ class Contaminated:
     def contains(self, point: ArrayLike, tolerance: float = 1e-9) -> bool:
         """Tell whether `point` lies in the set, up to `tolerance` in each weight."""
         return self.lowered().contains(point, tolerance)
+
+    def __reduce__(self) -> tuple[type[Contaminated], tuple[Weights, float]]:
+        return Contaminated, (self.weights, self.epsilon)
 
     def __len__(self) -> int:
         return len(self.weights)

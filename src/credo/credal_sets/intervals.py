@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from credo.credal_sets.vertices import Vertices, distinct_rows
-from credo.credal_sets.weights import SUM_TOLERANCE, Weights, counted, numbers, shown
+from credo.credal_sets.weights import Weights, counted, frozen, numbers, shown, worths
 from credo.errors import CredalSetError
+from credo.rounding import ROUNDING, SUM_TOLERANCE
 
 MOST_CHILDREN_TO_ENUMERATE = 12  # 12 * 2**11 candidates; the number of extreme points may reach n!
-TIGHTENING_TOLERANCE = 1e-12  # what rounding may pretend to be out of reach
 
 
 @dataclass(frozen=True, init=False, eq=False, slots=True)
@@ -25,7 +25,8 @@ class Intervals:
     lower, upper : array-like of float
         The ends of the intervals. The set must not be empty: `sum(lower) <= 1 <= sum(upper)`.
     centre : array-like of float, optional
-        The point that stands for the set; the mean of the limited extreme points unless given.
+        The point that stands for the set; the mean of the limited extreme points unless given. Sets that differ in it alone are
+        equal.
 
     Examples
     --------
@@ -57,9 +58,13 @@ class Intervals:
                 f"no weights fit the intervals {self._shown()}: the lower bounds add to {self.lower.sum():.12g} and the upper "
                 f"ones to {self.upper.sum():.12g}, but 1 must lie between"
             )
+        if self.lower.sum() > 1 + ROUNDING:
+            object.__setattr__(self, "lower", frozen(self.lower / self.lower.sum()))
+            object.__setattr__(self, "upper", frozen(np.maximum(self.lower, self.upper)))
+        if self.upper.sum() < 1 - ROUNDING:
+            object.__setattr__(self, "upper", frozen(np.minimum(self.upper / self.upper.sum(), 1)))
         if centre is None:
-            point = self.limited_extreme_points().mean(axis=0)
-            point.flags.writeable = False
+            point = frozen(self.vertex_mean)
         else:
             point = numbers(centre, "centre")
             if not self.contains(point):
@@ -87,7 +92,7 @@ class Intervals:
     def is_reachable(self) -> bool:
         """Whether every bound is attained by some point of the set."""
         low, high = self._reach()
-        return bool((low <= self.lower + TIGHTENING_TOLERANCE).all() and (high >= self.upper - TIGHTENING_TOLERANCE).all())
+        return bool((low <= self.lower + ROUNDING).all() and (high >= self.upper - ROUNDING).all())
 
     def tightened(self) -> Intervals:
         """Return the same set with every bound moved to where it is attained; no point is lost.
@@ -99,8 +104,8 @@ class Intervals:
         Intervals([0.5, 0.5], [0.5, 0.5])
         """
         low, high = self._reach()
-        lower = np.where(low > self.lower + TIGHTENING_TOLERANCE, low, self.lower)
-        upper = np.where(high < self.upper - TIGHTENING_TOLERANCE, high, self.upper)
+        lower = np.where(low > self.lower + ROUNDING, low, self.lower)
+        upper = np.where(high < self.upper - ROUNDING, high, self.upper)
         return Intervals(np.minimum(lower, upper), np.maximum(lower, upper), self.centre)
 
     def extreme_points(self) -> Weights:
@@ -119,9 +124,37 @@ class Intervals:
             points = np.empty((len(ends), n))
             points[:, others] = np.where(ends == 0, self.lower[others], self.upper[others])
             points[:, inside] = 1 - points[:, others].sum(axis=1)
-            fits = (points[:, inside] >= self.lower[inside] - 1e-12) & (points[:, inside] <= self.upper[inside] + 1e-12)
+            fits = (points[:, inside] >= self.lower[inside] - ROUNDING) & (points[:, inside] <= self.upper[inside] + ROUNDING)
             found.append(points[fits].clip(self.lower, self.upper))
         return distinct_rows(np.concatenate(found), ordered=True)
+
+    @property
+    def vertex_mean(self) -> Weights:
+        """The mean of the limited extreme points.
+
+        These are arcs on a circle: the rooms of the weights, `upper - lower`, lie one behind the other, and each point fills an arc
+        as long as the mass to distribute, from where a room begins. So no point needs to be written down.
+        """
+        room, spare = self.upper - self.lower, 1 - self.lower.sum()
+        ends = np.concatenate([[0.0], np.cumsum(room)])
+        starts = ends[self._starts()]
+        if not len(starts):
+            return self.best_point(room)
+        before = np.concatenate([[0.0], np.cumsum(starts)])
+
+        def filled(position: Weights) -> Weights:
+            """Return how much of all arcs lies before each position."""
+            begun, over = np.searchsorted(starts, position), np.searchsorted(starts, position - spare)
+            return over * spare + (begun - over) * position - (before[begun] - before[over])
+
+        shares = np.diff(filled(ends) + filled(ends + ends[-1])) / len(starts)
+        mean: Weights = np.clip(self.lower + shares, self.lower, self.upper)
+        return mean
+
+    @property
+    def n_limited_extreme_points(self) -> int:
+        """How many limited extreme points there are."""
+        return max(len(self._starts()), 1)
 
     def limited_extreme_points(self) -> Weights:
         """Return at most one extreme point for each interval: fill it first, then the following ones cyclically.
@@ -129,18 +162,26 @@ class Intervals:
         The published pseudo-code shares its list of filled weights between calls and so depends on the order of the calls;
         this is the extraction that its figure shows.
         """
-        n = len(self.lower)
-        order = (np.arange(n)[:, None] + np.arange(n)) % n
-        room = (self.upper - self.lower)[order]
-        spare = max(1 - self.lower.sum(), 0.0)
-        before = np.concatenate([np.zeros((n, 1)), np.cumsum(room, axis=1)[:, :-1]], axis=1)
-        points = np.empty((n, n))
-        np.put_along_axis(points, order, self.lower[order] + np.clip(spare - before, 0, room), axis=1)
-        return distinct_rows(points, ordered=False)
+        room, spare = self.upper - self.lower, 1 - self.lower.sum()
+        starts = self._starts()
+        if not len(starts):
+            return self.best_point(room)[None]
+        n = len(room)
+        order = (starts[:, None] + np.arange(n)) % n
+        before = np.concatenate([np.zeros((len(starts), 1)), np.cumsum(room[order], axis=1)[:, :-1]], axis=1)
+        points: Weights = np.empty((len(starts), n))
+        np.put_along_axis(points, order, self.lower[order] + np.clip(spare - before, 0, room[order]), axis=1)
+        return points
+
+    def _starts(self) -> NDArray[np.int64]:
+        """Return the weights whose filling first gives a point of its own; none where the set is one point."""
+        room, spare = self.upper - self.lower, 1 - self.lower.sum()
+        several = ROUNDING < spare < room.sum() - ROUNDING
+        return np.flatnonzero(room > ROUNDING) if several else np.empty(0, np.int64)
 
     def best_point(self, values: ArrayLike, maximum: bool = False) -> Weights:
         """Return the point with the smallest (or largest) sum of `weight * value`."""
-        worth = np.asarray(values, dtype=np.float64)
+        worth = worths(values, len(self))
         order = np.argsort(-worth if maximum else worth, kind="stable")
         room = (self.upper - self.lower)[order]
         before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
@@ -176,6 +217,9 @@ class Intervals:
     def _shown(self) -> str:
         pairs = [f"[{low:.12g}, {high:.12g}]" for low, high in zip(self.lower, self.upper, strict=True)]
         return " ".join(pairs if len(pairs) <= 12 else [*pairs[:10], f"... {len(pairs)} in all"])
+
+    def __reduce__(self) -> tuple[type[Intervals], tuple[Weights, ...]]:
+        return Intervals, (self.lower, self.upper, self.centre)
 
     def __len__(self) -> int:
         return len(self.lower)

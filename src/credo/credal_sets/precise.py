@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from credo.credal_sets.intervals import Intervals
-from credo.credal_sets.weights import Weights, counted, distribution, shown
+from credo.credal_sets.vertices import Vertices
+from credo.credal_sets.weights import Weights, counted, distribution, shown, worths
 from credo.errors import CredalSetError
 
 
@@ -51,6 +52,28 @@ class Precise:
         """The point itself."""
         return self.weights
 
+    @property
+    def is_reachable(self) -> bool:
+        """Whether every bound is attained by some point of the set: always."""
+        return True
+
+    @property
+    def vertex_mean(self) -> Weights:
+        """The point itself."""
+        return self.weights
+
+    def tightened(self) -> Precise:
+        """Return the set itself."""
+        return self
+
+    def limited_extreme_points(self) -> Weights:
+        """Return the point as the only row."""
+        return self.extreme_points()
+
+    def to_vertices(self) -> Vertices:
+        """Return the point as the only vertex."""
+        return Vertices(self.extreme_points(), self.weights)
+
     def lowered(self) -> Intervals:
         """Return the point as intervals of width zero."""
         return Intervals(self.weights, self.weights, self.weights)
@@ -65,12 +88,16 @@ class Precise:
 
     def best_point(self, values: ArrayLike, maximum: bool = False) -> Weights:
         """Return the point, whatever the values."""
+        worths(values, len(self))
         return self.weights.copy()
 
     def contains(self, point: ArrayLike, tolerance: float = 1e-9) -> bool:
         """Tell whether `point` is the point, up to `tolerance` in each weight."""
         weights = np.asarray(point, dtype=np.float64)
         return bool(weights.shape == self.weights.shape and (np.abs(weights - self.weights) <= tolerance).all())
+
+    def __reduce__(self) -> tuple[type[Precise], tuple[Weights]]:
+        return Precise, (self.weights,)
 
     def __len__(self) -> int:
         return len(self.weights)

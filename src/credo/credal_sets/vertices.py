@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from credo.credal_sets.weights import Weights, counted, distribution, numbers, shown
+from credo.credal_sets.weights import Weights, counted, distribution, frozen, numbers, shown, worths
 from credo.errors import CredalSetError
+from credo.rounding import ROUNDING
 
 if TYPE_CHECKING:
     from credo.credal_sets.intervals import Intervals
+
+SOLVER_TOLERANCE = 1e-9  # how far the linear program may be from the truth
 
 
 def distinct_rows(points: Weights, ordered: bool) -> Weights:
@@ -49,11 +52,9 @@ class Vertices:
     def __init__(self, points: ArrayLike, centre: ArrayLike | None = None) -> None:
         rows = numbers(points, "vertices", ndim=2)
         rows = np.stack([distribution(row, f"the weights of vertex {at},") for at, row in enumerate(rows)])
-        rows.flags.writeable = False
-        object.__setattr__(self, "points", rows)
+        object.__setattr__(self, "points", frozen(rows))
         if centre is None:
-            point = rows.mean(axis=0)
-            point.flags.writeable = False
+            point = frozen(rows.mean(axis=0))
         else:
             point = distribution(centre, "centre")
             if not self.contains(point):
@@ -84,21 +85,43 @@ class Vertices:
         kept = list(range(len(rows)))
         for at in range(len(rows)):
             others = [other for other in kept if other != at]
-            if others and _in_hull(rows[others], rows[at], 1e-12):
+            if others and _in_hull(rows[others], rows[at], ROUNDING):
                 kept = others
         extreme: Weights = rows[kept]
         return extreme
 
     def best_point(self, values: ArrayLike, maximum: bool = False) -> Weights:
         """Return the vector with the smallest (or largest) sum of `weight * value`."""
-        worth = self.points @ np.asarray(values, dtype=np.float64)
+        worth = self.points @ worths(values, len(self))
         best: Weights = self.points[worth.argmax() if maximum else worth.argmin()].copy()
         return best
 
     def contains(self, point: ArrayLike, tolerance: float = 1e-9) -> bool:
         """Tell whether `point` is a mixture of the vectors, up to `tolerance` in each weight."""
         weights = np.asarray(point, dtype=np.float64)
-        return weights.shape == self.points.shape[1:] and _in_hull(self.points, weights, tolerance)
+        return weights.shape == self.points.shape[1:] and _in_hull(self.points, weights, tolerance + SOLVER_TOLERANCE)
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether every bound is attained by some point of the set: always."""
+        return True
+
+    @property
+    def vertex_mean(self) -> Weights:
+        """The mean of the vectors."""
+        return frozen(self.points.mean(axis=0))
+
+    def tightened(self) -> Vertices:
+        """Return the set itself."""
+        return self
+
+    def limited_extreme_points(self) -> Weights:
+        """Return the given vectors that are not in the hull of the others."""
+        return self.extreme_points()
+
+    def to_vertices(self) -> Vertices:
+        """Return the set itself."""
+        return self
 
     def lowered(self) -> Vertices:
         """Return the set itself."""
@@ -109,6 +132,9 @@ class Vertices:
         from credo.credal_sets.intervals import Intervals
 
         return Intervals(self.points.min(axis=0).clip(0, 1), self.points.max(axis=0).clip(0, 1), self.centre)
+
+    def __reduce__(self) -> tuple[type[Vertices], tuple[Weights, ...]]:
+        return Vertices, (self.points, self.centre)
 
     def __len__(self) -> int:
         return int(self.points.shape[1])
@@ -144,4 +170,4 @@ def _in_hull(points: Weights, point: Weights, tolerance: float) -> bool:
         b_eq=[1.0],
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    return bool(answer.status == 0 and answer.x[-1] <= tolerance + 1e-9)
+    return bool(answer.status == 0 and answer.x[-1] <= tolerance)

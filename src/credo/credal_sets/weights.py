@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credo.errors import CredalSetError
+from credo.rounding import ROUNDING, SUM_TOLERANCE
 
 Weights = NDArray[np.float64]
-
-SUM_TOLERANCE = 1e-9  # how far written weights may be from adding to one
 
 
 def numbers(values: ArrayLike, what: str, ndim: int = 1) -> Weights:
@@ -24,8 +23,13 @@ def numbers(values: ArrayLike, what: str, ndim: int = 1) -> Weights:
         raise CredalSetError(f"{what} must be a non-empty {'list' if ndim == 1 else 'list of lists'} of numbers, got {values!r}")
     if not np.isfinite(array).all():
         raise CredalSetError(f"{what} must be finite, got {shown(array.ravel())}")
-    array.flags.writeable = False
-    return array
+    return frozen(array)
+
+
+def frozen(array: Weights) -> Weights:
+    """Return a copy that cannot be written to, not even after asking for it."""
+    copy: Weights = np.frombuffer(np.ascontiguousarray(array).tobytes(), dtype=np.float64).reshape(array.shape)
+    return copy
 
 
 def distribution(values: ArrayLike, what: str) -> Weights:
@@ -33,19 +37,31 @@ def distribution(values: ArrayLike, what: str) -> Weights:
     weights = numbers(values, what)
     if (weights < 0).any():
         raise CredalSetError(f"{what} {shown(weights)} has a negative entry")
-    total = float(weights.sum())
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
     if abs(total - 1) > SUM_TOLERANCE:
         raise CredalSetError(f"{what} {shown(weights)} add to {total:g}, not to 1; divide them by their sum")
-    return numbers(np.minimum(weights, 1), what)  # rounding may have left more than 1
+    if abs(total - 1) > ROUNDING:
+        weights = weights / total
+    return frozen(np.minimum(weights, 1))  # rounding may have left more than 1
 
 
 def counted(known: ArrayLike, missing: float, smoothing: float) -> tuple[Weights, float]:
     """Return smoothed counts and their total with the missing ones, or say what is wrong with them."""
     counts = numbers(known, "counts")
+    numbers([missing, smoothing], "missing and smoothing")
     if (counts < 0).any() or missing < 0 or smoothing < 0:
         raise CredalSetError(f"counts, missing and smoothing must not be negative, got {shown(counts)}, {missing:g} and {smoothing:g}")
     smoothed = counts + smoothing
     return smoothed, float(smoothed.sum() + missing)
+
+
+def worths(values: ArrayLike, n: int) -> Weights:
+    """Return what each of `n` weights is worth, or say what is wrong with the values."""
+    found = numbers(values, "values")
+    if len(found) != n:
+        raise CredalSetError(f"there are {n} weights but {len(found)} values {shown(found)}; give one value for each weight")
+    return found
 
 
 def shown(values: Iterable[float]) -> str:

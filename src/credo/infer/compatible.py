@@ -48,6 +48,8 @@ def _vertex_means(arrays: CircuitArrays) -> NDArray[np.float64]:
     weights[one + 1] = 1 - weights[one]
     for node in np.flatnonzero(arrays.is_free & ~pair).tolist():
         here = arrays.weights(node)
-        points = arrays.vertices(node) if by_vertices[node] else Intervals(arrays.lower[here], arrays.upper[here]).limited_extreme_points()
-        weights[here] = points.mean(axis=0)
+        if by_vertices[node]:
+            weights[here] = arrays.vertices(node).mean(axis=0)
+        else:
+            weights[here] = Intervals(arrays.lower[here], arrays.upper[here], arrays.centre[here]).vertex_mean
     return weights.clip(0, 1)

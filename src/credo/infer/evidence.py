@@ -17,7 +17,7 @@ MISSING = -1
 def checked_codes(codes: ArrayLike, schema: Schema) -> NDArray[Any]:
     """Return `codes` as an array of whole numbers (rows, columns) within each column's values, or say what is wrong."""
     try:
-        array = np.asarray(codes)
+        array = codes.filled(MISSING) if isinstance(codes, np.ma.MaskedArray) else np.asarray(codes)
     except ValueError as error:
         raise EvidenceError(f"codes must have the shape (rows, {len(schema)}); these rows differ in length") from error
     if array.ndim != 2 or array.shape[1] != len(schema):
@@ -54,7 +54,7 @@ def allowed_values(evidence: Mapping[str, object], schema: Schema) -> NDArray[np
     allowed = np.ones(int(first[-1]), dtype=np.uint8)
     for name, value in evidence.items():
         at = schema.position(name)
-        if value is None:
+        if value is None or (isinstance(value, float | np.floating) and value != value):
             continue
         here = allowed[first[at] : first[at + 1]]
         here[:] = 0
@@ -65,7 +65,7 @@ def allowed_values(evidence: Mapping[str, object], schema: Schema) -> NDArray[np
 def _codes(column: Column, value: object) -> list[int]:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return [column.code(value)]
     codes = [column.code(one) for one in value]
     if not codes:

@@ -16,7 +16,7 @@ from credo.circuit.arrays import CircuitArrays
 from credo.errors import EvidenceError
 from credo.infer.evidence import MISSING
 from credo.infer.program import SAFE_LOG2, Program
-from credo.kernels import node_values, passes, support
+from credo.kernels import node_values, one_row, passes, support
 from credo.kernels.jit import interrupted
 
 Solver = Literal["greedy", "vertices", "lp"]
@@ -83,11 +83,17 @@ def node_log_values(arrays: CircuitArrays, allowed: NDArray[np.uint8], side: int
 
 def _log_values(arrays: CircuitArrays, program: Program, codes: NDArray[Any], sides: int) -> NDArray[np.float64]:
     values = np.empty((sides, len(codes)))
+    shape = program.operations, program.leaf_column, program.leaf_table, program.n_slots, program.root, arrays.column_size
+    weights = arrays.lower, arrays.upper, arrays.centre, program.vertex_sets, arrays.points
+    safe = _SAFE if program.may_underflow else 0.0
+    if len(codes) == 1:
+        one_row.one_row_pass(*shape, program.tables, *weights, codes[0].astype(np.int16), values[:, 0])
+        if values[0, 0] >= max(safe, np.finfo(np.float64).tiny):
+            np.log(np.minimum(values, 1.0, out=values), out=values)
+            values[0, 0] = min(values[0, 0], values[-1, 0])  # equal up to rounding may come out crossed
+            return values
     for start in range(0, len(codes), CHUNK_ROWS):
         rows = np.ascontiguousarray(codes[start : start + CHUNK_ROWS], dtype=np.int16)
-        shape = program.operations, program.leaf_column, program.leaf_table, program.n_slots, program.root, arrays.column_size
-        weights = arrays.lower, arrays.upper, arrays.centre, program.vertex_sets, arrays.points
-        safe = _SAFE if program.may_underflow else 0.0
         try:
             if passes.block_pass(*shape, program.tables, *weights, rows, program.block, safe, values, start):
                 _look_again(shape, program, weights, rows, values[:, start : start + len(rows)])

@@ -6,6 +6,7 @@ fast path. Values are logarithms throughout.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,39 @@ from scipy.special import logsumexp
 
 from credo.circuit.arrays import CircuitArrays
 from credo.circuit.kinds import LEAF, PRODUCT
-from credo.credal_sets import Intervals, Vertices
+from credo.credal_sets import Contaminated, Intervals, Precise, Vertices
 from credo.credal_sets.weights import Weights
+from credo.errors import CircuitError, CredalSetError
+
+MOST_VALUES = 2**24  # values of all nodes held at a time
 
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "presolve": True}
 
 
 def plain_log_bounds(arrays: CircuitArrays, codes: NDArray[Any], solver: str) -> NDArray[np.float64]:
     """Return lower and upper log-probabilities of checked codes, (rows, 2), each node solved by `solver`."""
+    sets = {node: _prepared(arrays, node, solver) for node in np.flatnonzero(arrays.kind != PRODUCT).tolist()}
+    block = max(MOST_VALUES // (2 * arrays.n_nodes), 1)
+    return np.concatenate(
+        [np.empty((0, 2)), *(_of_block(arrays, codes[start : start + block], sets) for start in range(0, len(codes), block))]
+    )
+
+
+def _prepared(arrays: CircuitArrays, node: int, solver: str) -> Weights | Intervals | Vertices:
+    """Return the extreme points of a node's set, or the set for linear programs."""
+    credal_set = arrays.credal_set(node)
+    assert isinstance(credal_set, Precise | Intervals | Vertices | Contaminated)
+    if solver == "lp":
+        return credal_set.lowered()
+    try:
+        return credal_set.extreme_points()
+    except CredalSetError:
+        raise CircuitError(
+            f"{arrays.name(node)} has {len(credal_set)} weights, too many to try all extreme points; use solver='greedy' or 'lp'"
+        ) from None
+
+
+def _of_block(arrays: CircuitArrays, codes: NDArray[Any], sets: Mapping[int, Weights | Intervals | Vertices]) -> NDArray[np.float64]:
     values: list[NDArray[np.float64]] = []
     for node in range(arrays.n_nodes):
         if arrays.kind[node] == PRODUCT:
@@ -35,16 +61,15 @@ def plain_log_bounds(arrays: CircuitArrays, codes: NDArray[Any], solver: str) ->
             below = np.repeat(indicator[None], 2, axis=0)
         else:
             below = np.stack([values[child] for child in arrays.children(node)], axis=2)
-        values.append(_solved(arrays.credal_set(node).lowered(), below, solver))
+        values.append(_solved(sets[node], below))
     return np.minimum(values[-1], 0.0).T
 
 
-def _solved(credal_set: Intervals | Vertices, below: NDArray[np.float64], solver: str) -> NDArray[np.float64]:
+def _solved(credal_set: Weights | Intervals | Vertices, below: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the best log-sums, (2, rows), of log-values (2, rows, children)."""
-    if solver == "vertices":
-        points = credal_set.extreme_points()
+    if isinstance(credal_set, np.ndarray):
         with np.errstate(divide="ignore"):
-            sums = np.array([_log_sum(below, point) for point in points])
+            sums = np.array([_log_sum(below, point) for point in credal_set])
         return np.stack([sums[:, 0].min(axis=0), sums[:, 1].max(axis=0)])
     out = np.empty(below.shape[:2])
     for row in range(below.shape[1]):

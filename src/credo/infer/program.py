@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.circuit.arrays import CircuitArrays
-from credo.circuit.kinds import LEAF, PRODUCT, VERTICES
+from credo.circuit.kinds import LEAF, PRECISE, PRODUCT, VERTICES
 from credo.kernels import operations
+from credo.rounding import ROUNDING
 
 BLOCK_BYTES = 2**18  # what the slots of a block may take: a quarter of a usual second-level cache
 MOST_ROWS, FEWEST_ROWS = 512, 16  # of a block; measured: 512 rows cost 0.9 and 64 rows 1.9 of what 256 do
@@ -89,8 +90,9 @@ def leaf_tables(arrays: CircuitArrays) -> tuple[NDArray[np.int64], NDArray[np.fl
     # Intervals that were not tightened have bounds out of reach.
     reach_low = 1 - (np.repeat(np.add.reduceat(high, starts), size) - high)
     reach_high = 1 - (np.repeat(np.add.reduceat(low, starts), size) - low)
-    tables[0, state] = np.where(reach_low > low + 1e-12, reach_low, low)
-    tables[1, state] = np.where(reach_high < high - 1e-12, np.maximum(reach_high, 0), high)
+    open_ = (arrays.set_kind != PRECISE)[owner]
+    tables[0, state] = np.where(open_ & (reach_low > low + ROUNDING), reach_low, low)
+    tables[1, state] = np.where(open_ & (reach_high < high - ROUNDING), np.maximum(reach_high, 0), high)
     return first_state, tables
 
 
@@ -189,7 +191,7 @@ class _Walk:
         here = self.arrays.weights(node)
         n = here.stop - here.start
         room = np.sort(self.arrays.upper[here] - self.arrays.lower[here])
-        most_selections = 1 + int(np.searchsorted(np.cumsum(room), 1 - self.arrays.lower[here].sum() - 1e-12))
+        most_selections = 1 + int(np.searchsorted(np.cumsum(room), 1 - self.arrays.lower[here].sum() - ROUNDING))
         return bool(n <= MOST_CHILDREN_BY_PAIRS and 2 * min(most_selections, n) * (n + 8) > n * n)
 
 

@@ -2,8 +2,8 @@
 
 Numba keeps compiled code beside the sources and looks only at the file of the compiled function itself: an installed
 package may not be writable there, and a change in another kernel file would go unnoticed. So the cache lives in a folder
-of the user, under a name that is a hash of every kernel source and of numba's version. Where no such folder can be
-written, kernels are compiled anew in each process and nothing else changes.
+of the user, under a name that is a hash of every kernel source, of the constants they share with others, and of numba's
+version. Where no such folder can be written, kernels are compiled anew in each process and nothing else changes.
 
 `CREDO_CACHE_DIR` moves the folder. No `fastmath`: minus infinity is the logarithm of zero and bounds must not cross.
 """
@@ -20,13 +20,15 @@ from typing import Any
 import numba
 import platformdirs
 
+from credo import rounding
+
 Kernel = Callable[..., Any]
 
 
 def cache_folder() -> Path | None:
     """Return the writable folder for compiled kernels, or None where there is none."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in (Path(rounding.__file__), *sorted(Path(__file__).parent.glob("*.py"))):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     base = os.environ.get("CREDO_CACHE_DIR") or platformdirs.user_cache_dir("credo", appauthor=False)
     folder = Path(base) / "kernels" / digest.hexdigest()[:16]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from credo.kernels.jit import inlined
 
 
@@ -90,17 +88,3 @@ def multiply_leaves(slot, target, side, first, start, stop, column, table, table
         else:
             for r in range(rows):
                 slot[target, r] *= tables[side, t + states[x, r]]
-
-
-@inlined
-def multiply_leaves_of_row(slot, target, n_slots, sides, first, start, stop, column, table, tables, states):
-    """Multiply any leaves onto the slots of both sides, for a block of one row."""
-    last = sides - 1
-    low = 1.0 if first else slot[target, 0]
-    high = 1.0 if first else slot[target + last * n_slots, 0]
-    for i in range(np.uint64(start), np.uint64(stop)):  # unsigned: no index counts from the end
-        at = table[i] + states[column[i], 0]
-        low *= tables[0, at]
-        high *= tables[last, at]
-    slot[target + last * n_slots, 0] = high
-    slot[target, 0] = low

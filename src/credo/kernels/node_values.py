@@ -6,6 +6,7 @@ import numpy as np
 
 from credo.kernels.jit import kernel
 from credo.kernels.sums import best_vertex, choose_weights, log_sum
+from credo.rounding import ROUNDING
 
 
 @kernel
@@ -35,8 +36,8 @@ def leaf_value(allowed, first_value, at, n, lower, upper, vertices, first_vertex
     # What the others must have is out of reach; rounding in 1 - outside must not outweigh a weight given exactly.
     rest = 1.0 - outside
     if flip == 0:
-        return rest if rest > inside + 1e-12 else inside
-    return max(rest, 0.0) if rest < inside - 1e-12 else inside
+        return rest if rest > inside + ROUNDING else inside
+    return max(rest, 0.0) if rest < inside - ROUNDING else inside
 
 
 @kernel

@@ -6,7 +6,7 @@ small enough for the slots to stay in the cache. Values are plain probabilities.
 1-Lipschitz in each of them, so what underflow takes from any node changes the root by less than `edges * 2**-1022`: the
 caller only has to look again at rows whose root is not far above that.
 
-`log_block_pass` is that second look, in logarithms.
+`log_block_pass` is that second look, in logarithms. A single row has a pass of its own, `credo.kernels.one_row`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from credo.kernels.jit import kernel
-from credo.kernels.leaves import multiply_binary_leaves, multiply_binary_leaves_twice, multiply_leaves, multiply_leaves_of_row
+from credo.kernels.leaves import multiply_binary_leaves, multiply_binary_leaves_twice, multiply_leaves
 from credo.kernels.operations import ADD, BINARY_LEAVES, COPY, INTERVALS, LEAVES, TIMES, VERTICES
-from credo.kernels.sums import best_vertex, choose_weights, interval_sum, interval_sum_of_row, interval_sum_of_two, log_sum, vertex_sum
-
-MOST_CHILDREN_PLAIN = 64  # of a sum in a block of one row
+from credo.kernels.sums import best_vertex, choose_weights, interval_sum, interval_sum_of_two, log_sum, vertex_sum
 
 
 @kernel
@@ -73,9 +71,6 @@ def block_pass(
             a = operations[k, 2]
             b = operations[k, 3]
             first = operations[k, 4] != 0
-            if rows == 1 and operation in (BINARY_LEAVES, LEAVES):
-                multiply_leaves_of_row(slot, target, n_slots, sides, first, a, a + b, leaf_column, leaf_table, tables, states)
-                continue
             if operation == BINARY_LEAVES:
                 if sides == 1:
                     multiply_binary_leaves(slot, target, first, a, a + b, leaf_column, leaf_table, tables, states, rows)
@@ -86,11 +81,7 @@ def block_pass(
                 continue
             for side in range(sides):
                 goal = target + side * n_slots
-                if operation == TIMES and rows == 1:  # setting up a loop costs more than one multiplication
-                    slot[goal, 0] *= slot[a + side * n_slots, 0]
-                elif operation == ADD and rows == 1:
-                    slot[goal, 0] = centre[b] * slot[a + side * n_slots, 0] + (0.0 if first else slot[goal, 0])
-                elif operation == TIMES:
+                if operation == TIMES:
                     source = a + side * n_slots
                     for r in range(rows):
                         slot[goal, r] *= slot[source, r]
@@ -105,8 +96,6 @@ def block_pass(
                             slot[goal, r] += weight * slot[source, r]
                 elif operation == INTERVALS and b == 2:
                     interval_sum_of_two(slot, goal, a, lower, upper, -side, rows)
-                elif operation == INTERVALS and rows == 1 and b <= MOST_CHILDREN_PLAIN:
-                    interval_sum_of_row(slot, goal, b, a, lower, upper, -side, width)
                 elif operation == INTERVALS:
                     interval_sum(slot, bits, goal, b, a, lower, upper, first, -side, rows, total, mass, other, last, best, width, key)
                 elif operation == VERTICES:

@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from credo.kernels.jit import inlined, kernel
+from credo.rounding import ROUNDING
 
 MOST_PASSES = 12  # selections of a best child over a whole block before the rows left are sorted one by one
+
+
+@inlined
+def _spent(spare, flip):
+    """Return what mass counts as spent when weights are filled up.
+
+    What rounding leaves over would go to the next child. Of the largest sum that is nothing, the children filled before being
+    larger; of the smallest one it may be all there is, where the children filled before are 0 or tiny.
+    """
+    return min(ROUNDING, 0.5 * spare) if flip == 0 else 0.0
 
 
 @inlined
@@ -15,8 +26,9 @@ def interval_sum_of_two(slot, target, at, lower, upper, flip, rows):
     spare = 1.0 - lower[at] - lower[at + 1]
     most_0 = max(min(spare, upper[at] - lower[at]), 0.0)
     most_1 = max(min(spare, upper[at + 1] - lower[at + 1]), 0.0)
-    good_0, poor_1 = lower[at] + most_0, lower[at + 1] + max(min(spare - most_0, most_1), 0.0)
-    poor_0, good_1 = lower[at] + max(min(spare - most_1, most_0), 0.0), lower[at + 1] + most_1
+    spent = _spent(spare, flip)
+    good_0, poor_1 = lower[at] + most_0, lower[at + 1] + (min(spare - most_0, most_1) if spare - most_0 > spent else 0.0)
+    poor_0, good_1 = lower[at] + (min(spare - most_1, most_0) if spare - most_1 > spent else 0.0), lower[at + 1] + most_1
     for r in range(rows):
         v0 = slot[target, r]
         v1 = slot[target + 1, r]
@@ -24,34 +36,6 @@ def interval_sum_of_two(slot, target, at, lower, upper, flip, rows):
             slot[target, r] = good_0 * v0 + poor_1 * v1 if v0 <= v1 else poor_0 * v0 + good_1 * v1
         else:
             slot[target, r] = good_0 * v0 + poor_1 * v1 if v0 >= v1 else poor_0 * v0 + good_1 * v1
-
-
-@inlined
-def interval_sum_of_row(slot, target, n, at, lower, upper, flip, width):
-    """The plain way for a single row: loops over one number cost more than they do."""
-    spare = 1.0
-    total = 0.0
-    for i in range(n):
-        spare -= lower[at + i]
-        total += lower[at + i] * slot[target + i, 0]
-        width[i] = upper[at + i] - lower[at + i]
-    while spare > 0.0:
-        best = -1
-        for i in range(n):
-            if width[i] >= 0.0:
-                if best < 0:
-                    best = i
-                elif flip == 0:
-                    best = i if slot[target + i, 0] < slot[target + best, 0] else best
-                else:
-                    best = i if slot[target + i, 0] > slot[target + best, 0] else best
-        if best < 0:
-            break
-        take = min(spare, width[best])
-        total += take * slot[target + best, 0]
-        spare -= take
-        width[best] = -1.0
-    slot[target, 0] = total
 
 
 @inlined
@@ -74,6 +58,7 @@ def interval_sum(slot, bits, target, n, at, lower, upper, by_pairs, flip, rows, 
     place_mask = (1 << place_bits) - 1
     value_mask = ~place_mask
     start, end = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    spent = _spent(spare, flip)
     for r in range(rows):
         total[r] = 0.0
     for i in range(n):
@@ -105,10 +90,10 @@ def interval_sum(slot, bits, target, n, at, lower, upper, by_pairs, flip, rows, 
                     )
             w0, w1 = width[j], width[j + 1]
             for r in range(rows):
-                total[r] += min(max(mass[r], 0.0), w0) * slot[target + j, r]
+                total[r] += (min(mass[r], w0) if mass[r] > spent else 0.0) * slot[target + j, r]
             if j + 1 < n:
                 for r in range(rows):
-                    total[r] += min(max(other[r], 0.0), w1) * slot[target + j + 1, r]
+                    total[r] += (min(other[r], w1) if other[r] > spent else 0.0) * slot[target + j + 1, r]
     elif spare > 0.0:
         for r in range(rows):
             mass[r] = spare
@@ -134,6 +119,7 @@ def interval_sum(slot, bits, target, n, at, lower, upper, by_pairs, flip, rows, 
                 total[r] += take * slot[target + i, r]
                 mass[r] -= take
                 last[r] = best[r]
+                mass[r] = mass[r] if mass[r] > spent else 0.0
                 waiting += 1 if mass[r] > 0.0 else 0
             passes += 1
         if waiting > 0 and passes < n:
@@ -148,7 +134,7 @@ def interval_sum(slot, bits, target, n, at, lower, upper, by_pairs, flip, rows, 
                         take = min(mass[r], width[i])
                         total[r] += take * slot[target + i, r]
                         mass[r] -= take
-                        if mass[r] <= 0.0:
+                        if mass[r] <= spent:
                             break
     for r in range(rows):
         slot[target, r] = total[r]
@@ -181,10 +167,11 @@ def choose_weights(values, at, lower, upper, flip, weights):
     for i in range(n):
         weights[i] = lower[at + i]
         spare -= lower[at + i]
+    spent = _spent(spare, flip)
     order = np.argsort(values)
     for position in range(n):
         i = order[position] if flip == 0 else order[n - 1 - position]
-        take = min(max(spare, 0.0), upper[at + i] - lower[at + i])
+        take = min(spare, upper[at + i] - lower[at + i]) if spare > spent else 0.0
         weights[i] += take
         spare -= take
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from credo.kernels.jit import kernel
 from credo.kernels.operations import ADD, BINARY_LEAVES, COPY, INTERVALS, LEAVES, TIMES
-
-ROUNDING = 1e-15  # what rounding may leave of a mass that is spent
+from credo.rounding import ROUNDING
 
 
 @kernel

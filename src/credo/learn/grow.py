@@ -93,9 +93,9 @@ class Grower:
         if work.stopped:
             rows, columns = max(work.stopped)[1:3]
             warnings.warn(
-                f"the circuit would have exceeded max_nodes={self.max_nodes}: {len(work.stopped)} slices of the table (the largest "
-                f"with {rows} rows and {columns} columns) became products of leaves or have fewer clusters. Raise max_nodes, or "
-                "cluster_penalty for a smaller circuit.",
+                f"max_nodes={self.max_nodes} was reached: {len(work.stopped)} slices of the table (the largest with {rows} rows and "
+                f"{columns} columns) became products of leaves, or have fewer clusters, as they would have exceeded their shares. "
+                "Raise max_nodes, or cluster_penalty for a smaller circuit.",
                 CredoWarning,
                 stacklevel=4,
             )

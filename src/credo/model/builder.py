@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from credo.circuit.assemble import NodeSpec, assemble, reachable
 from credo.circuit.checks import Violation
 from credo.circuit.kinds import KIND_NAMES, LEAF, PRODUCT, SUM
 from credo.credal_sets import CredalSet, Precise
-from credo.errors import CircuitError, CredalSetError
+from credo.errors import CircuitError, CredalSetError, EvidenceError, SchemaError
 from credo.model.circuit import Circuit
 from credo.table.schema import ColumnSpec, Schema
 
@@ -66,7 +67,8 @@ class CircuitBuilder:
         >>> b.freeze(b.leaf("colour", Contaminated([0.5, 0.3, 0.2], 0.1))).probability({"colour": {"red", "blue"}})
         [0.630, 0.730]
         """
-        at = self._schema.position(column)
+        with self._leaf_errors():
+            at = self._schema.position(column)
         size, found = self._schema.columns[at].size, _credal_set(weights, f"leaf {len(self._nodes)}")
         if len(found.centre) != size:
             raise CircuitError(f"leaf {len(self._nodes)}: column {column!r} has {size} values, but there are {len(found.centre)} weights")
@@ -82,8 +84,9 @@ class CircuitBuilder:
         >>> b.freeze(b.indicator("smoker", "yes")).probability({"smoker": "no"})
         [0.000, 0.000]
         """
-        described = self._schema.columns[self._schema.position(column)]
-        code = described.code(value)
+        with self._leaf_errors():
+            described = self._schema.columns[self._schema.position(column)]
+            code = described.code(value)
         return self.leaf(column, Precise([float(k == code) for k in range(described.size)]))
 
     def sum(self, children: Iterable[Node], weights: Weights) -> Node:
@@ -129,7 +132,7 @@ class CircuitBuilder:
         >>> b.freeze(b.leaf("x", [0.9, 0.1]))
         Circuit(1 node, 0 edges; precise, tree; x: 2 values)
         """
-        (number,) = self._numbers([root], "circuit")
+        number = self._number(root, "the root")
         kept = reachable(self._nodes, number)
         renumbered = {old: new for new, old in enumerate(kept)}
         nodes = [
@@ -146,19 +149,36 @@ class CircuitBuilder:
         self._nodes.append(node)
         return Node(len(self._nodes) - 1, node.kind, self)
 
-    def _numbers(self, children: Iterable[Node], what: str) -> tuple[int, ...]:
+    def _numbers(self, children: Iterable[Node], kind: str) -> tuple[int, ...]:
+        new = f"{kind} {len(self._nodes)}"
+        if isinstance(children, set | frozenset):
+            raise CircuitError(f"{new}: the children are a set, which has no order; use a list")
         nodes = tuple(children) if isinstance(children, Iterable) else (children,)
-        for node in nodes:
-            if not isinstance(node, Node):
-                raise CircuitError(f"{what} {len(self._nodes)}: a child must be a node made by this builder, got {node!r}")
-            if node.builder is not self:
-                raise CircuitError(f"{what} {len(self._nodes)}: {node!r} was made by another builder")
         if not nodes:
-            raise CircuitError(f"{what} {len(self._nodes)} has no children")
-        return tuple(node.number for node in nodes)
+            raise CircuitError(f"{new} has no children; give at least one")
+        return tuple(self._number(node, f"{new}: a child") for node in nodes)
+
+    def _number(self, node: Node, what: str) -> int:
+        if not isinstance(node, Node):
+            raise CircuitError(f"{what} must be a node made by this builder, got {node!r}")
+        if node.builder is not self:
+            raise CircuitError(f"{what} must be a node made by this builder, but {node!r} was made by another one")
+        return node.number
+
+    @contextmanager
+    def _leaf_errors(self) -> Iterator[None]:
+        """Tell of an unknown column or value as of a mistake in a leaf: nothing is observed here."""
+        try:
+            yield
+        except EvidenceError as error:
+            raise SchemaError(f"leaf {len(self._nodes)}: {error}") from None
 
 
 def _credal_set(weights: Weights, node: str) -> CredalSet:
+    if isinstance(weights, type):  # a class has the members of its instances
+        raise CredalSetError(
+            f"{node}: the weights must be a credal set or numbers, got the class {weights.__name__} itself; call it with numbers"
+        )
     if isinstance(weights, CredalSet):
         return weights
     try:

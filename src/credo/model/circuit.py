@@ -207,6 +207,11 @@ class Circuit:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the circuit to one file, readable by `credo.load`; an existing file is replaced in one step.
 
+        Raises
+        ------
+        PathError
+            Where the file cannot be written; nothing is left behind then, and an existing file stays as it was.
+
         Examples
         --------
         >>> import tempfile, pathlib, credo
@@ -221,6 +226,9 @@ class Circuit:
 
     def to_text(self) -> str:
         """Return the circuit in words, one line a node, for reading and for comparing two circuits line by line.
+
+        Circuits that differ have texts that differ: numbers have all their digits, names that are not plain words are quoted, the
+        centre of a credal set is told where it is not the default one, and so is how a set was given where intervals do not tell.
 
         Examples
         --------
@@ -238,14 +246,16 @@ class Circuit:
         """Draw the circuit and return the file written.
 
         The ending of `path` says what is written: `.dot` or `.gv` for graphviz source, `.svg`, `.png` or `.pdf` for a
-        picture, for which the program `dot` of graphviz must be installed. The source is written beside a picture, too.
+        picture, for which the program `dot` of graphviz must be installed. The source is written beside a picture, too, unless
+        there is a file of that name that Credo did not write, which is an error.
 
         Parameters
         ----------
         path : path
             Where to write.
         max_nodes : int
-            Parts of the circuit farthest from the root are drawn as one box each where there would be more nodes.
+            Parts of the circuit farthest from the root are drawn as one box each where there would be more nodes; where not even
+            the children of the root fit, the first of them are drawn.
 
         Examples
         --------
@@ -257,6 +267,9 @@ class Circuit:
         'digraph circuit {'
         """
         return drawing.draw(self._arrays, self._schema, Path(path), max_nodes)
+
+    def __reduce__(self) -> tuple[type[Circuit], tuple[CircuitArrays, Schema]]:
+        return Circuit, (self._arrays, self._schema)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Circuit) and self._schema == other._schema and self._arrays == other._arrays

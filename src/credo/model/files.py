@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from credo.circuit import storage
 from credo.circuit.arrays import DTYPES, CircuitArrays
+from credo.circuit.paths import write_atomically
 from credo.errors import CredoError, FileFormatError
 from credo.table.schema import Column, Schema
 
@@ -17,14 +18,21 @@ if TYPE_CHECKING:
 
 def save_circuit(arrays: CircuitArrays, schema: Schema, path: str | PathLike[str]) -> None:
     """Write a circuit to one file, in one step."""
-    header = {"kind": "circuit", "columns": [{"name": c.name, "size": c.size, "labels": c.labels} for c in schema]}
-    storage.write_atomically(Path(path), storage.to_bytes(header, arrays.as_mapping()))
+    header = {"columns": [{"name": c.name, "size": c.size, "labels": c.labels} for c in schema]}
+    write_atomically(Path(path), storage.to_bytes("circuit", header, arrays.as_mapping()))
 
 
 def load(path: str | PathLike[str]) -> Circuit:
     """Read what `save` has written.
 
     Everything is checked; a truncated, altered or foreign file, or one of a newer format version, is an error.
+
+    Raises
+    ------
+    FileFormatError
+        Where the file is not a whole and unaltered one written by Credo.
+    PathError
+        Where it cannot be read at all; this is an `OSError`.
 
     Examples
     --------
@@ -38,9 +46,7 @@ def load(path: str | PathLike[str]) -> Circuit:
     """
     from credo.model.circuit import Circuit
 
-    header, arrays = storage.from_path(Path(path), DTYPES)
-    if header.get("kind") != "circuit":
-        raise FileFormatError(f"{path} holds a {header.get('kind')!r}, which this version cannot read")
+    header, arrays = storage.from_path(Path(path), {"circuit": DTYPES})
     try:
         columns = [_column(described) for described in header["columns"]]
         return Circuit(CircuitArrays.from_mapping(arrays), Schema(tuple(columns)))

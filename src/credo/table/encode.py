@@ -57,6 +57,8 @@ def encode(table: ArrayLike, schema: Schema) -> NDArray[np.int8]:
 def _checked(table: ArrayLike) -> NDArray[Any]:
     try:
         array = np.asarray(table)
+        if isinstance(table, np.ma.MaskedArray):
+            array = np.where(np.ma.getmaskarray(table), np.nan, array)
     except ValueError as error:
         raise SchemaError(f"the rows of a table must be of one length and hold numbers: {error}") from error
     if array.ndim != 2 or 0 in array.shape:

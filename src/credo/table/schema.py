@@ -50,13 +50,13 @@ class Column:
 
     def code(self, value: object) -> int:
         """Return the code of a label, or of a code where there are no labels."""
-        if isinstance(value, np.generic):
+        if isinstance(value, np.generic | np.ndarray) and value.ndim == 0:
             value = value.item()
         if self.labels is not None:
-            for code, label in enumerate(self.labels):
-                if label == value and isinstance(label, str) == isinstance(value, str):
-                    return code
-            raise EvidenceError(f"column {self.name!r} has no value {value!r}; it has {_listed(self.labels)}")
+            try:
+                return self._codes[isinstance(value, str), value]
+            except (KeyError, TypeError):  # unknown, or not hashable
+                raise EvidenceError(f"column {self.name!r} has no value {value!r}; it has {_listed(self.labels)}") from None
         try:
             code = index(value)  # type: ignore[arg-type]
         except TypeError:
@@ -68,6 +68,11 @@ class Column:
     def shown(self, code: int) -> str:
         """Return the label of a code as text."""
         return str(code if self.labels is None else self.labels[code])
+
+    @cached_property
+    def _codes(self) -> dict[tuple[bool, object], int]:
+        """The code of each label; a text never equals a number, whatever they think of each other."""
+        return {(isinstance(label, str), label): code for code, label in enumerate(self.labels or ())}
 
     def __repr__(self) -> str:
         return f"{self.name}: " + (f"{self.size} values" if self.labels is None else _listed(self.labels, " | "))
@@ -147,6 +152,8 @@ def _column(name: str, spec: ColumnSpec) -> Column:
             return Column(name, index(spec))  # type: ignore[arg-type]
         except TypeError:
             raise SchemaError(f"column {name!r} needs a number of values or a list of labels, got {spec!r}") from None
+    if isinstance(spec, set | frozenset):
+        raise SchemaError(f"column {name!r}: the labels are a set, which has no order, so their codes would be arbitrary; use a list")
     labels = tuple(label.item() if isinstance(label, np.generic) else label for label in spec)
     return Column(name, len(labels), labels)
 
