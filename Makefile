@@ -23,10 +23,11 @@ check: $(READY)
 
 # Compiled code hides its lines from the counter, so the kernels run as plain Python here.
 coverage: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=plain $(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.likelihood
+	$(BIN)/python -m benchmarks.learning $(if $(YARDSTICK),--yardstick $(YARDSTICK))
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

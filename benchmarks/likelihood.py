@@ -6,11 +6,9 @@ Run `python -m benchmarks.likelihood`; `--help` tells what can be chosen.
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import circuits, memory, peers
+from benchmarks.lines import Line, at_least, at_most, report
 from benchmarks.plain_numpy import BLOCK_ROWS, PlainNumpy
-from benchmarks.timing import ROUNDS, Ratio, ratio, seconds, take_turns
+from benchmarks.timing import ROUNDS, ratio, seconds, take_turns
 from credo.model.circuit import Circuit
 
 N_ROWS = 100_000
@@ -29,27 +28,6 @@ NUMPY_TARGET, PEER_TARGET, BOUNDS_TARGET, ONE_ROW_TARGET = 10.0, 30.0, 3.0, 50.0
 MEMORY_ROWS = (100_000, 1_000_000)
 
 Codes = NDArray[np.int8]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the table."""
-
-    tree: str
-    evidence: str
-    what: str
-    ratio: Ratio | None = None
-    target: str = ""
-    met: bool | None = None
-    note: str = ""
-
-    def cells(self) -> tuple[str, ...]:
-        """Return the texts of the line."""
-        met = {None: "", True: "met", False: "NOT MET"}[self.met]
-        return self.tree, self.evidence, self.what, str(self.ratio or "-"), self.target, met, self.note
-
-
-HEADINGS = ("tree", "evidence", "what", "median [spread]", "target", "", "note")
 
 
 @dataclass(frozen=True)
@@ -62,23 +40,13 @@ class Settings:
     with_peers: bool
 
 
-def at_least(target: float, found: Ratio) -> tuple[str, bool]:
-    """Return a lower target as text and whether the median meets it."""
-    return f">= {target:g}", found.median >= target
-
-
-def at_most(target: float, found: Ratio) -> tuple[str, bool]:
-    """Return an upper target as text and whether the median meets it."""
-    return f"<= {target:g}", found.median <= target
-
-
 def table(trees: Sequence[circuits.Tree], settings: Settings) -> Iterator[Line]:
     """Measure and give the lines one by one."""
     for tree in trees:
         circuit = tree.build()
         share = circuits.share_of_sum_edges(circuit.arrays)
         note = f"{circuit.n_edges} edges, {share:.1%} of them below sums; {tree.n_columns} columns; depth {circuit.depth}"
-        yield Line(tree.name, "", "the circuit", note=note)
+        yield Line((tree.name, ""), "the circuit", note=note)
         rows = {evidence: circuits.rows(circuit.schema.sizes, settings.n_rows, missing) for evidence, missing in EVIDENCE.items()}
         yield from precise_lines(tree.name, circuit, rows, settings)
         yield from bounds_lines(tree.name, circuit, rows, settings)
@@ -98,7 +66,7 @@ def precise_lines(tree: str, circuit: Circuit, rows: dict[str, Codes], settings:
             try:
                 contenders.append(stack.enter_context(_contender(peer, folder, circuit, rows, expected)))
             except peers.PeerError as error:
-                yield Line(tree, "", f"times {peer.name}", note=f"not measured: {error}")
+                yield Line((tree, ""), f"times {peer.name}", note=f"not measured: {error}")
         for evidence, codes in rows.items():
             sides: dict[str, Callable[[], float]] = {
                 "credo": partial(_seconds_a_row, circuit.log_likelihood, codes),
@@ -110,12 +78,12 @@ def precise_lines(tree: str, circuit: Circuit, rows: dict[str, Codes], settings:
             measured = take_turns(sides, settings.rounds)
             ratios = {side: ratio(measured[side], measured["credo"]) for side in sides}
             note = f"precise log-likelihood; {np.median(measured['credo']) * 1e9 / circuit.n_edges:.2f} ns a row and edge"
-            yield Line(tree, evidence, "times plain numpy", ratios["numpy"], *at_least(NUMPY_TARGET, ratios["numpy"]), note)
+            yield Line((tree, evidence), "times plain numpy", ratios["numpy"], *at_least(NUMPY_TARGET, ratios["numpy"]), note)
             quickest = min(contenders, key=lambda one: ratios[one.peer.name].median, default=None)
             for one in contenders:
                 found = ratios[one.peer.name]
-                target, met = at_least(PEER_TARGET, found) if one is quickest else ("", None)
-                yield Line(tree, evidence, f"times {one.peer.name}", found, target, met, _described(one, evidence, settings))
+                target = at_least(PEER_TARGET if one is quickest else None, found)
+                yield Line((tree, evidence), f"times {one.peer.name}", found, *target, _described(one, evidence, settings))
 
 
 def bounds_lines(tree: str, circuit: Circuit, rows: dict[str, Codes], settings: Settings) -> Iterator[Line]:
@@ -135,7 +103,7 @@ def bounds_lines(tree: str, circuit: Circuit, rows: dict[str, Codes], settings: 
             found = ratio(measured["bounds"], measured["precise"])
             impossible = np.isneginf(credal.log_bounds(codes[:2_000])[:, 0]).mean()
             note += f"lower bound 0 in {impossible:.0%} of the rows" if impossible else ""
-            yield Line(tree, evidence, f"bounds / precise: {kind}", found, *at_most(BOUNDS_TARGET, found), note)
+            yield Line((tree, evidence), f"bounds / precise: {kind}", found, *at_most(BOUNDS_TARGET, found), note)
 
 
 def one_row_lines(tree: str, circuit: Circuit, codes: Codes, settings: Settings) -> Iterator[Line]:
@@ -150,7 +118,7 @@ def one_row_lines(tree: str, circuit: Circuit, codes: Codes, settings: Settings)
         measured = take_turns(sides, max(settings.rounds, 9))
         found = ratio(measured["one row"], measured["exp"])
         note = f"{np.median(measured['one row']) * 1e6:.1f} microseconds"
-        yield Line(tree, "one row", f"{what} / np.exp of ten", found, *at_most(ONE_ROW_TARGET, found), note)
+        yield Line((tree, "one row"), f"{what} / np.exp of ten", found, *at_most(ONE_ROW_TARGET, found), note)
 
 
 def memory_lines(tree: str) -> Iterator[Line]:
@@ -160,9 +128,9 @@ def memory_lines(tree: str) -> Iterator[Line]:
     for n_rows, beyond in working.items():
         met = beyond <= working[MEMORY_ROWS[0]] + 8 * 2**20
         note = f"{beyond / 2**20:.1f} MB beyond the result"
-        yield Line(tree, "30% missing", f"memory, bounds of {n_rows} rows", None, "one block of rows", met, note)
+        yield Line((tree, "30% missing"), f"memory, bounds of {n_rows} rows", None, "one block of rows", met, note)
     if not working:
-        yield Line(tree, "", "memory", note="not measured: this system does not tell peaks")
+        yield Line((tree, ""), "memory", note="not measured: this system does not tell peaks")
 
 
 def _choose_block(plain: PlainNumpy, codes: Codes) -> None:
@@ -209,12 +177,6 @@ def _described(one: peers.Contender, evidence: str, settings: Settings) -> str:
     return f"{chosen}; {n_rows} rows, {choice.batch} at a time; {agrees}"
 
 
-def printed(lines: Sequence[tuple[str, ...]]) -> str:
-    """Return lines of cells under each other."""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print the table and write it where asked to."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.likelihood", description=__doc__)
@@ -227,14 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     trees = [tree for tree in circuits.TREES if not chosen.tree or tree.name in chosen.tree]
     settings = Settings(chosen.rows, chosen.rounds, chosen.peer_seconds, not chosen.no_peers)
-    lines = []
-    for line in table(trees, settings):
-        lines.append(line)
-        if sys.stderr.isatty():
-            print("  ".join(filter(None, line.cells())), file=sys.stderr)
-    print(printed([HEADINGS, *(line.cells() for line in lines)]))
-    if chosen.json:
-        chosen.json.write_text(json.dumps([asdict(line) for line in lines], indent=1) + "\n")
+    report(("tree", "evidence"), table(trees, settings), chosen.json)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from benchmarks import circuits
 
-RESET_PEAK = "5"  # what /proc/self/clear_refs takes to let the peak begin anew
+CLEAR_REFS = Path("/proc/self/clear_refs")
+RESET_PEAK = "5"  # what it takes to let the peak begin anew
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Peak:
 
 def measured(tree: str, n_rows: int) -> Peak | None:
     """Return the peak of bounds of so many rows, or None where the system does not tell peaks."""
-    if not Path("/proc/self/clear_refs").exists():
+    if not peaks_are_told():
         return None
     command = [sys.executable, "-m", "benchmarks.memory", tree, str(n_rows)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -39,10 +40,30 @@ def _peak(tree: str, n_rows: int) -> Peak:
     circuit = circuits.credal(precise, circuits.contaminated)
     codes = circuits.rows(circuit.schema.sizes, n_rows, missing=0.3)
     circuit.log_bounds(codes[:10])
-    Path("/proc/self/clear_refs").write_text(RESET_PEAK)
-    before = _status("VmRSS")
+    reset_peak()
+    before = held()
     result = circuit.log_bounds(codes)
-    return Peak(_status("VmHWM") - before, result.nbytes)
+    return Peak(peak() - before, result.nbytes)
+
+
+def peaks_are_told() -> bool:
+    """Whether the system tells the peak of a process and lets it begin anew."""
+    return CLEAR_REFS.exists()
+
+
+def reset_peak() -> None:
+    """Let the peak of this process begin anew."""
+    CLEAR_REFS.write_text(RESET_PEAK)
+
+
+def held() -> int:
+    """Return how many bytes of memory this process holds."""
+    return _status("VmRSS")
+
+
+def peak() -> int:
+    """Return how many bytes this process held at most since its peak began."""
+    return _status("VmHWM")
 
 
 def _status(field: str) -> int:

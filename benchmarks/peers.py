@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from threading import Event, Timer
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 BATCHES = (1_000, 4_000, 16_000)  # of rows; all values of a tree of 20,000 nodes take 1.3 GB for the last
 CHECKED_ROWS = 1_000
+WARM_UP_ROWS, WARM_UP_COLUMNS = 400, 8  # a pair of columns takes SPFlow milliseconds
 LONG_ENOUGH = 1.0  # seconds of a trial that need no repetition
 TORCH = "torch==2.13.0"
 
@@ -36,6 +38,7 @@ class Peer:
     name: str
     worker: str
     installs: tuple[tuple[str, ...], ...]
+    learns: bool = False  # circuits, too
     pythons: tuple[str, ...] = ("python3.11", "python3.12", "python3.10")  # tried by name if the running one does not do
 
     @property
@@ -59,7 +62,7 @@ class Peer:
 # torch comes first: asked for by name and version it is taken as it is found, and what needs it adds nothing to it. The
 # parts of deeprob-kit that need torchvision are not used, and torchvision would bring another torch.
 PEERS = (
-    Peer("SPFlow 1.1", "spflow", ((TORCH,), ("spflow==1.1.0",))),
+    Peer("SPFlow 1.1", "spflow", ((TORCH,), ("spflow==1.1.0",)), learns=True),
     Peer(
         "deeprob-kit 1.1",
         "deeprob",
@@ -67,6 +70,7 @@ PEERS = (
             (TORCH, "joblib", "numpy", "scipy", "tqdm", "scikit-learn", "matplotlib", "networkx", "pydot"),
             ("--no-deps", "deeprob-kit==1.1.0"),
         ),
+        learns=True,
     ),
     Peer("cirkit 0.3", "cirkit", ((TORCH,), ("libcirkit==0.3.0",))),
 )
@@ -110,6 +114,10 @@ class PeerError(RuntimeError):
     """What went wrong in a worker."""
 
 
+class PeerTooSlow(PeerError):
+    """A worker was ended because it took too long."""
+
+
 class Worker:
     """A running worker, answering one request at a time."""
 
@@ -141,6 +149,25 @@ class Worker:
         if "error" in answer:
             raise PeerError(answer["error"])
         return answer
+
+    def ask_within(self, most_seconds: float, do: str, **arguments: Any) -> dict[str, Any]:
+        """Return the worker's answer, or end the worker after so many seconds."""
+        late = Event()
+
+        def end() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = Timer(most_seconds, end)
+        timer.start()
+        try:
+            return self.ask(do, **arguments)
+        except PeerError as error:
+            if late.is_set():
+                raise PeerTooSlow(f"stopped after {most_seconds:g} seconds") from error
+            raise
+        finally:
+            timer.cancel()
 
     def close(self) -> None:
         """End the worker."""
@@ -211,6 +238,51 @@ def contender(
             raise PeerError(refused)
         best = {name: min(found, key=lambda choice: choice.seconds_a_row) for name, found in choices.items()}
         yield Contender(peer, worker, best, differences[min(differences)], min(differences))
+    finally:
+        worker.close()
+
+
+@dataclass(frozen=True)
+class Learned:
+    """How long learning took, the nodes of the circuit, the mean log-likelihood it gives to the test rows, and what to know of it."""
+
+    seconds: float
+    nodes: int
+    log_likelihood: float
+    how: str
+
+
+@dataclass(frozen=True)
+class LearningPeer:
+    """A worker with training and test rows."""
+
+    worker: Worker
+    n_test_rows: int
+    folder: Path
+
+    def learn(self, most_seconds: float, seed: int) -> Learned:
+        """Learn and test a circuit; `PeerTooSlow` where learning takes longer than so many seconds."""
+        answer = self.worker.ask_within(most_seconds, "learn", rows="train", seed=seed)
+        out = self.folder / "test_log_likelihood.npy"
+        self.worker.ask("evaluate", rows="test", n_rows=self.n_test_rows, batch=BATCHES[0], out=str(out))
+        return Learned(answer["seconds"], answer["nodes"], float(np.load(out).mean()), answer["learning"])
+
+
+@contextmanager
+def learning_peer(peer: Peer, folder: Path, train: NDArray[np.int8], test: NDArray[np.int8]) -> Iterator[LearningPeer]:
+    """Start a worker, give it binary rows without missing cells, and let it learn from a few of them once."""
+    if peer.problem:
+        raise PeerError(peer.problem)
+    if not np.isin(train, (0, 1)).all():
+        raise PeerError("the workers know binary columns only")
+    files = {"train": folder / "train.npy", "test": folder / "test.npy"}
+    for name, rows in (("train", train), ("test", test)):
+        np.save(files[name], rows)
+    worker = Worker(peer)
+    try:
+        worker.ask("load", rows={name: str(path) for name, path in files.items()})
+        worker.ask("learn", rows="train", seed=0, n_rows=WARM_UP_ROWS, n_columns=WARM_UP_COLUMNS)
+        yield LearningPeer(worker, len(test), folder)
     finally:
         worker.close()
 

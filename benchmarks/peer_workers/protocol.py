@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,19 @@ class Peer(Protocol):
         """Return the log-probability of each converted row; timed."""
 
 
+@runtime_checkable
+class Learner(Peer, Protocol):
+    """A library that learns a circuit, too; what it has learned is then evaluated in place of one that was built."""
+
+    learning: str  # the algorithm and its settings, for the table
+
+    def learn(self, batch: Any, seed: int) -> None:
+        """Learn a circuit from converted rows without missing cells; timed."""
+
+    def n_nodes(self) -> int:
+        """Return the number of nodes of the circuit: sums, products and leaves, one each."""
+
+
 def serve(make_peer: Callable[[], Peer]) -> None:
     """Answer requests until the input ends. Whatever the library prints goes to the error stream."""
     replies = os.fdopen(os.dup(1), "w", buffering=1)
@@ -90,8 +103,8 @@ class _Worker:
         self._circuit: PlainCircuit | None = None
         self._rows: dict[str, NDArray[np.int8]] = {}
 
-    def load(self, circuit: str, rows: dict[str, str]) -> dict[str, Any]:
-        self._circuit = PlainCircuit(circuit)
+    def load(self, rows: dict[str, str], circuit: str | None = None) -> dict[str, Any]:
+        self._circuit = None if circuit is None else PlainCircuit(circuit)
         self._rows = {name: np.load(path) for name, path in rows.items()}
         return {"version": version(self._peer.package), "configurations": self._peer.configurations()}
 
@@ -100,6 +113,15 @@ class _Worker:
         start = perf_counter()
         self._peer.build(self._circuit, configuration)
         return {"seconds": perf_counter() - start}
+
+    def learn(self, rows: str, seed: int, n_rows: int | None = None, n_columns: int | None = None) -> dict[str, Any]:
+        if not isinstance(self._peer, Learner):
+            raise TypeError(f"{self._peer.package} learns no circuits here")
+        batch = self._peer.convert(self._rows[rows][:n_rows, :n_columns])
+        start = perf_counter()
+        self._peer.learn(batch, seed)
+        passed = perf_counter() - start
+        return {"seconds": passed, "nodes": self._peer.n_nodes(), "learning": self._peer.learning}
 
     def evaluate(self, rows: str, n_rows: int, batch: int, out: str | None = None) -> dict[str, Any]:
         codes = self._rows[rows][:n_rows]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import torch  # type: ignore[import-not-found]
 from numpy.typing import NDArray
+from spflow.learn.learn_spn import learn_spn, partition_by_rdc  # type: ignore[import-not-found]
 from spflow.meta.data import Scope  # type: ignore[import-not-found]
 from spflow.modules.leaves import Bernoulli, Categorical  # type: ignore[import-not-found]
 from spflow.modules.products import Product  # type: ignore[import-not-found]
@@ -15,12 +17,15 @@ from spflow.modules.sums import Sum  # type: ignore[import-not-found]
 from benchmarks.peer_workers.protocol import LEAF, PRODUCT, SUM, Configuration, PlainCircuit, serve
 
 PRECISIONS = {"single": torch.float32, "double": torch.float64}
+DEEPEST = 20_000  # calls in each other; learn_spn calls itself anew for a slice of which k-means made one cluster
+FURTHEST = 1e-6  # probabilities of leaves stay so far from 0 and 1; its learner leaves log-likelihoods that are not a number
 
 
 class SPFlow:
-    """Evaluates `log_likelihood` without gradients."""
+    """Evaluates `log_likelihood` without gradients, and learns by its LearnSPN with the settings that it has unless told otherwise."""
 
     package = "spflow"
+    learning = f"k-means in 2, RDC (0.3; constant columns apart), at least 100 rows to cluster, leaves kept {FURTHEST:g} from 0 and 1"
 
     def configurations(self) -> list[Configuration]:
         return [
@@ -49,6 +54,20 @@ class SPFlow:
             values: NDArray[np.floating[Any]] = self._root.log_likelihood(batch).reshape(-1).numpy()
         return values
 
+    def learn(self, batch: Any, seed: int) -> None:
+        torch.set_num_threads(1)
+        torch.manual_seed(seed)
+        sys.setrecursionlimit(DEEPEST)
+        self._root = learn_spn(batch, Bernoulli(Scope(list(range(batch.shape[1])))), partitioning_method=_groups)
+        for leaf in self._learned(Bernoulli):
+            leaf.probs = leaf.probs.clamp(FURTHEST, 1 - FURTHEST)
+
+    def n_nodes(self) -> int:
+        return sum(module.out_shape.features * module.out_shape.channels for module in self._learned(Bernoulli, Product, Sum))
+
+    def _learned(self, *kinds: Any) -> list[Any]:
+        return [module for module in self._root.modules() if isinstance(module, kinds)]
+
     def _sum(self, node: int, modules: dict[int, Any]) -> Any:
         children, weights = self._circuit.children(node), self._circuit.weights(node)
         alike = [i for i, child in enumerate(children) if self._circuit.is_product_of_leaves(child)]
@@ -72,6 +91,22 @@ class SPFlow:
         if self._leaf == "Bernoulli":
             return Bernoulli(Scope(columns), out_channels=len(channels), probs=probs[..., 1].contiguous(), validate_args=False)
         return Categorical(Scope(columns), out_channels=len(channels), K=2, probs=probs.contiguous(), validate_args=False)
+
+
+def _groups(rows: Any) -> Any:
+    """Return the group of each column by SPFlow's own test, which binary columns break.
+
+    It fails on pairs of columns that are constant, which are groups of their own here, and now and then on columns that are alike,
+    which are then one group together with the others.
+    """
+    groups = torch.arange(rows.shape[1])
+    varying = (rows != rows[0]).any(dim=0)
+    if varying.sum() > 1:
+        try:
+            groups[varying] = partition_by_rdc(rows[:, varying]).to(groups.dtype) + rows.shape[1]
+        except RuntimeError:
+            groups[varying] = rows.shape[1]
+    return groups
 
 
 if __name__ == "__main__":

@@ -116,6 +116,7 @@ class TestDecorators:
 
         monkeypatch.setattr(jit, "_FOLDER", tmp_path)
         monkeypatch.setattr(jit.numba, "njit", fail)
+        monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
         before = numba.config.CACHE_DIR
         with pytest.raises(RuntimeError, match="no locator"):
             jit.kernel(len)

@@ -106,7 +106,10 @@ class Intervals:
         low, high = self._reach()
         lower = np.where(low > self.lower + ROUNDING, low, self.lower)
         upper = np.where(high < self.upper - ROUNDING, high, self.upper)
-        return Intervals(np.minimum(lower, upper), np.maximum(lower, upper), self.centre)
+        # Ends that meet up to rounding are one point: the end that was not moved, if there is one.
+        meet = ((lower > self.lower) | (upper < self.upper)) & (np.abs(upper - lower) <= ROUNDING)
+        point = np.where(upper < self.upper, np.minimum(lower, self.upper), upper)
+        return Intervals(np.where(meet, point, lower), np.where(meet, point, upper), self.centre)
 
     def extreme_points(self) -> Weights:
         """Return all extreme points, one a row, in lexicographic order; at most 12 weights."""

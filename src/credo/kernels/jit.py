@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 import platformdirs
 
 from credo import rounding
@@ -45,9 +46,11 @@ _FOLDER = cache_folder()
 
 def kernel(function: Kernel) -> Kernel:
     """Compile `function` on first use, without the interpreter lock, and keep the result between processes."""
+    config: Any = numba.config
+    if config.DISABLE_JIT:  # a debugger or a counter of lines is at work: integers overflow silently as they do when compiled
+        return np.errstate(over="ignore")(function)
     if _FOLDER is None:
         return numba.njit(function, nogil=True, error_model="numpy")
-    config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)  # read while decorating, then put back for other libraries
     try:
         return numba.njit(function, nogil=True, error_model="numpy", cache=True)

@@ -314,7 +314,7 @@ def _joined(blocks: list[Leaves]) -> Leaves:
 
 
 def _overlapping_sum(memberships: Memberships) -> Sum:
-    """Return the counts of clusters that share rows, as certain ones where they share none after all."""
+    """Return the counts of clusters that may share rows."""
     n = memberships.n_clusters
     complete = np.bincount(memberships.best[memberships.complete], minlength=n)
     return Sum(complete, (), np.bincount(memberships.clusters, minlength=n), np.bincount(memberships.best, minlength=n))
