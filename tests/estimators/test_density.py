@@ -2,6 +2,7 @@ import re
 import signal
 import threading
 
+import numba
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -13,8 +14,10 @@ from credo.kernels.jit import interrupted
 from credo.learn.grow import Grower
 from credo.learn.slices import CodeTable
 
+PLAIN = bool(numba.config.DISABLE_JIT)  # kernels as plain Python, to count lines: learning is slow then, so tables are small
 
-def study(rows=1500, columns=8, seed=0, n_values=2):
+
+def study(rows=150 if PLAIN else 1500, columns=8, seed=0, n_values=2):
     """Draw the halves of rows independently, each from three profiles with noise."""
     rng = np.random.default_rng(seed)
     profiles = rng.integers(0, n_values, (3, columns))
@@ -179,7 +182,7 @@ class TestInterrupts:
             seen.append(progress)
             raise KeyboardInterrupt
 
-        table = CodeTable(study(rows=2000).astype(np.int8), np.full(8, 2))
+        table = CodeTable(study(rows=100 if PLAIN else 2000).astype(np.int8), np.full(8, 2))
         for n_jobs in (1, 2):
             with pytest.raises(KeyboardInterrupt):
                 Grower(n_jobs=n_jobs, watch=watch).learn(table)
@@ -193,7 +196,7 @@ class TestInterrupts:
             timer = threading.Timer(delay, signal.pthread_kill, (main, signal.SIGINT))
             timer.start()
             with pytest.raises(KeyboardInterrupt):
-                model.fit(study(rows=5000))
+                model.fit(study(rows=200 if PLAIN else 5000))
             timer.join()
             assert not hasattr(model, "circuit_")
 
