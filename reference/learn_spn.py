@@ -244,9 +244,11 @@ def best_restart(run, score, n_rows, n_values, path, settings):
     penalty = fixed(settings.cluster_penalty * len(n_values))
     opening = first_opening(n_values, settings.cluster_penalty)
     best = None
-    for restart in range(settings.restarts):
-        seed = np.random.SeedSequence(settings.random_state, spawn_key=(*path, restart))
-        order = np.random.default_rng(seed).permutation(n_rows).tolist()
+    rng = np.random.default_rng(np.random.SeedSequence(settings.random_state, spawn_key=path))
+    shuffled = np.arange(n_rows, dtype=np.int32)
+    for _ in range(settings.restarts):
+        rng.shuffle(shuffled)
+        order = shuffled.tolist()
         if settings.carry_threshold:
             found, clusters, good, opening = run(order, opening, True)
         else:

@@ -1,14 +1,17 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from credo.kernels.fixed_logs import EXP_LOWER, EXP_UPPER, ONE
+from credo.kernels.fixed_logs import ONE
 from credo.kernels.hard_em import hard_em, mixture_score
 from credo.kernels.overlapping_em import overlapping_em
 from credo.learn.clustering import HardEM, _ItemRows
 from credo.learn.overlapping import OverlappingEM, joined_clusters, lower_log_likelihood, rows_of, worst_case_log_likelihood
 from credo.learn.slices import CodeTable
+from credo.learn.workers import Workers
 from reference import overlapping_em as reference
 
 ANY = np.iinfo(np.int64).max
@@ -64,7 +67,7 @@ def test_complete_rows_end_in_the_clusters_of_hard_em_with_the_same_score(drawn,
     assert slots.tolist() == best.tolist() == labels.tolist()
     assert (divided, last) == (clusters > 1, hard_last)
     numbers = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    assert score == mixture_score(numbers, clusters, *layout, table.log_size, EXP_UPPER, EXP_LOWER)
+    assert score == mixture_score(numbers, clusters, *layout)
     assert first.tolist() == list(range(len(order) + 1))
 
 
@@ -78,7 +81,7 @@ def test_without_gaps_the_published_clustering_is_hard_em(drawn, penalty, carry)
     assert memberships.clusters.tolist() == memberships.best.tolist() == expected
     assert memberships.weights().lower.tolist() == memberships.weights().upper.tolist()
     # The way of rows with gaps leads there too.
-    (outcome,) = overlapping._best(part, rows_of(part, part.table.codes), 7, range(4))
+    outcome = overlapping._best(part, rows_of(part, part.table.codes), 7, range(4))
     assert outcome.memberships.clusters.tolist() == expected
 
 
@@ -139,13 +142,12 @@ def test_slices_that_cannot_be_divided_are_one_cluster():
 
 
 def test_restarts_shared_among_threads_give_the_same_clusters():
-    joblib = pytest.importorskip("joblib")
     rng = np.random.default_rng(3)
     codes = rng.integers(-1, 3, (120, 6)).astype(np.int8)
     codes[:80] = abs(codes[:80])
     part = CodeTable(codes, np.full(6, 3)).whole()
     alone = OverlappingEM().cluster(part, 1)
-    with joblib.Parallel(n_jobs=2, prefer="threads") as parallel:
-        shared = OverlappingEM().cluster(part, 1, parallel)
+    with ThreadPoolExecutor(2) as pool:
+        shared = OverlappingEM().cluster(part, 1, Workers(2, pool.map))
     assert alone.clusters.tolist() == shared.clusters.tolist()
     assert alone.first.tolist() == shared.first.tolist()

@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import time
-from numbers import Integral, Real
-from typing import Literal, Self
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from credo.errors import ParameterError, SchemaError
+from credo.bounds import Bounds
+from credo.circuit.arrays import CircuitArrays
+from credo.errors import CredoWarning, ParameterError, SchemaError
+from credo.estimators.parameters import check as _check
+from credo.estimators.parameters import check_parameters, seed_of
 from credo.estimators.progress import watching
-from credo.infer.compatible import compatible
+from credo.infer.compatible import Choice, compatible
 from credo.infer.likelihood import log_likelihood
 from credo.infer.program import compile_program
 from credo.infer.scores import Scores
+from credo.learn.credal_counts import counted
+from credo.learn.em import refined
 from credo.learn.freeze import freeze
+from credo.learn.independence import FEWEST_PAIRS, rarely_known_together
 from credo.learn.learners import LEARNERS, structure_learner
+from credo.learn.membership import MembershipRule, rule_of
 from credo.learn.slices import CodeTable
 from credo.learn.trees import Node
 from credo.model.circuit import Circuit
 from credo.table.encode import MISSING, encode, infer_schema
 from credo.table.schema import Schema
 
+Codes: TypeAlias = NDArray[np.int8]
+
 SMOOTHINGS = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
-HELD_OUT = 0.1  # share of the rows that choose the smoothing where no other rows are given
+MORE_SMOOTHINGS = (32.0, 16.0, 8.0, 4.0, *SMOOTHINGS)  # larger ones do no harm where columns keep their probabilities
+G_FACTORS = (15.0, 10.0, 7.0, 5.0)  # from the smallest circuit to the largest
+PUBLISHED_G_FACTOR = 10.0
+COUNT_SETTINGS = ("membership", "smooth_toward", "prior_strength", "contamination", "em_steps")
+HELD_OUT = 0.1  # share of the rows that choose the smoothing and the g_factor where no other rows are given
 
 
 class CredalSPN(BaseEstimator):  # type: ignore[misc]
@@ -34,13 +50,16 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    learner : {"levray_belle", "learn_spn"}
-        "levray_belle" is LearnCSPN as published: rows with gaps may join several clusters, and missing cells leave the
-        proportions of leaves open. "learn_spn" takes complete tables only; there both give the same network.
+    learner : {"cautious", "levray_belle", "learn_spn"}
+        "cautious" learns the structure from known cells, then counts the rows down the finished structure, so that intervals are
+        as wide as gaps make them. "levray_belle" is LearnCSPN as published: rows with gaps may join several clusters while the
+        structure is learned, and intervals are wide. "learn_spn" is LearnSPN and takes complete tables only.
     cluster_penalty : float
         What a cluster costs, in nats for each column. More gives fewer clusters and smaller circuits.
-    g_factor : float
-        A pair of columns is independent where G < 2 * degrees of freedom * g_factor. More gives more independence.
+    g_factor : float or "auto"
+        A pair of columns is independent where G < 2 * degrees of freedom * g_factor. More gives more independence and smaller
+        circuits. "auto" is 10 for the published learners; for "cautious" it is the largest of 15, 10, 7 and 5 that is as likely as
+        the best of them, up to a standard error, by the rows that choose the smoothing.
     min_rows : int
         Slices with at most this many (complete) rows become products of leaves.
     restarts, passes : int
@@ -51,15 +70,34 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         from all: without, values never seen in a slice have probability 0, and one such cell makes a row impossible.
     max_nodes : int or None
         Bound on the size of the circuit; what would exceed it becomes a product of leaves, with a warning.
+    membership : {"margin", "best", "posterior", "ratio(ALPHA)", "dominance", "levray_belle"} or a rule
+        For "cautious": which clusters a row with gaps may be in. "best": the one that is most likely by its known cells. "margin":
+        that one, with room for a fifth more missing cells than there are ("margin(0.1)": a tenth), as filling a gap may move a row.
+        "posterior": all, in parts. "ratio(3)": all at least a third as likely as the best. "dominance": all that some completion of
+        the row would choose. "levray_belle": the published rule.
+    clustering : {"soft_em", "hard_em"}
+        For "cautious": rows are divided in two by EM on their known cells, or as LearnSPN does it; with "hard_em" and a complete
+        table the circuit has the structure of "learn_spn".
+    smooth_toward : {"auto", "columns", "uniform"}
+        How smoothing is spread over the values of a column: evenly, or so that every column by itself keeps its probabilities.
+        "auto" is "columns" for "cautious" and "uniform" for the published learners.
+    prior_strength : float
+        So many more rows at every sum and leaf, which may be anything (the imprecise Dirichlet model): the width that small
+        samples deserve. Not for "levray_belle".
+    contamination : float
+        The share of every credal set's mass that may be anywhere. Not for "levray_belle".
+    em_steps : int
+        For "cautious": so many steps of expectation-maximisation move the central network towards the most likely one, inside the
+        intervals. Bounds do not change.
     counts : {"sums", "printed"}
-        How cells are counted in the test of independence where some are missing: with marginals that are the sums of the pair
-        table, or with the marginals and the total of the published text.
+        For "levray_belle": how cells are counted in the test of independence where some are missing, with marginals that are the sums
+        of the pair table, or with the marginals and the total of the published text.
     most_clusters : int or None
-        In how many clusters a row with gaps may be: those where it is most likely. None is any number, as published; on tables
-        with many gaps circuits then grow until `max_nodes` stops them.
+        For "levray_belle": in how many clusters a row with gaps may be, those where it is most likely. None is any number, as
+        published; on tables with many gaps circuits then grow until `max_nodes` stops them.
     carry_threshold : bool
-        Keep the threshold for new clusters from one restart to the next once it was lowered, as published. On noisy tables every
-        row may then become a cluster, so the default starts each restart anew.
+        Where clusters are those of LearnSPN: keep the threshold for new clusters from one restart to the next once it was lowered, as
+        published. On noisy tables every row may then become a cluster, so the default starts each restart anew.
     random_state : int, numpy Generator or None
         Same table, settings and number: same circuit. None is another circuit each time.
     n_jobs : int or None
@@ -77,6 +115,8 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         Number of nodes.
     smoothing_ : float
         The smoothing in use.
+    g_factor_ : float
+        The factor in use.
     learning_seconds_ : float
         How long structure and weights took.
 
@@ -86,20 +126,26 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
     >>> from credo import CredalSPN
     >>> table = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [1, np.nan]] * 20)
     >>> model = CredalSPN(smoothing=0.0, random_state=0).fit(table)
-    >>> model.circuit_.probability({"x1": 1})
-    [0.400, 0.600]
+    >>> model.probability({"x1": 1})
+    [0.375, 0.600]
     """
 
     def __init__(
         self,
-        learner: Literal["levray_belle", "learn_spn"] = "levray_belle",
+        learner: Literal["cautious", "levray_belle", "learn_spn"] = "cautious",
         cluster_penalty: float = 0.6,
-        g_factor: float = 10.0,
+        g_factor: float | Literal["auto"] = "auto",
         min_rows: int = 4,
         restarts: int = 10,
         passes: int = 4,
         smoothing: float | Literal["auto", "validate"] = "auto",
         max_nodes: int | None = 1_000_000,
+        membership: str | MembershipRule = "margin",
+        clustering: Literal["soft_em", "hard_em"] = "soft_em",
+        smooth_toward: Literal["auto", "columns", "uniform"] = "auto",
+        prior_strength: float = 0.0,
+        contamination: float = 0.0,
+        em_steps: int = 0,
         counts: Literal["sums", "printed"] = "sums",
         most_clusters: int | None = 16,
         carry_threshold: bool = False,
@@ -115,6 +161,12 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         self.passes = passes
         self.smoothing = smoothing
         self.max_nodes = max_nodes
+        self.membership = membership
+        self.clustering = clustering
+        self.smooth_toward = smooth_toward
+        self.prior_strength = prior_strength
+        self.contamination = contamination
+        self.em_steps = em_steps
         self.counts = counts
         self.most_clusters = most_clusters
         self.carry_threshold = carry_threshold
@@ -139,31 +191,159 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         CredalSPN
             The estimator itself.
         """
-        self._check_parameters(validation)
+        check_parameters(self, validation is not None)
         schema = infer_schema(X)
         codes = encode(X, schema)
         if self.learner == "learn_spn":
             _refuse_gaps(codes, schema)
         chosen_by = None if validation is None else encode(validation, schema)
-        seed = _seed(self.random_state)
-        smoothing = self.smoothing
-        if smoothing == "auto" and chosen_by is None:
-            kept, held_out = _divided(len(codes), seed)
-            smoothing = _best_smoothing(self._grown(codes[kept], schema, seed), schema, codes[held_out]) if len(held_out) else 1.0
-        start = time.perf_counter()
-        tree = self._grown(codes, schema, seed)
-        seconds = time.perf_counter() - start
-        if isinstance(smoothing, str):
-            assert chosen_by is not None
-            smoothing = _best_smoothing(tree, schema, chosen_by)
-        start = time.perf_counter()
-        self.circuit_ = Circuit(freeze(tree, schema.sizes, smoothing), schema)
-        self.learning_seconds_ = seconds + time.perf_counter() - start
-        self.smoothing_ = float(smoothing)
+        grown = self._chosen(codes, chosen_by, schema, seed_of(self.random_state))
+        self.smoothing_, self.g_factor_ = grown.smoothing, grown.g_factor
         self.schema_ = schema
-        self.n_nodes_ = self.circuit_.n_nodes
         self.n_features_in_ = len(schema)
+        self._count(grown, codes)
+        for message in grown.said:
+            warnings.warn(message, CredoWarning, stacklevel=2)
         return self
+
+    def _chosen(self, codes: Codes, chosen_by: Codes | None, schema: Schema, seed: int) -> _Grown:
+        """Return what is learned from all rows with the settings that are best for others."""
+        cautious = self.learner == "cautious"
+        factors = G_FACTORS if cautious else (PUBLISHED_G_FACTOR,)
+        if self.g_factor != "auto":
+            factors = (float(self.g_factor),)
+        smoothings = (MORE_SMOOTHINGS if cautious else SMOOTHINGS) if isinstance(self.smoothing, str) else (float(self.smoothing),)
+        if len(factors) == len(smoothings) == 1:
+            return self._grown(codes, schema, seed, factors[0], smoothings[0])
+        learned_from = codes
+        if chosen_by is None:
+            kept, held_out = _divided(len(codes), seed)
+            if not len(held_out):
+                return self._grown(codes, schema, seed, PUBLISHED_G_FACTOR, 1.0 if len(smoothings) > 1 else smoothings[0])
+            learned_from, chosen_by = codes[kept], codes[held_out]
+        found = [self._grown(learned_from, schema, seed, factor) for factor in factors]
+        likelihoods = [self._best_smoothing(grown, smoothings, chosen_by) for grown in found]
+        best = max(likelihoods, key=lambda rows: rows.mean())
+        chosen = next(grown for grown, rows in zip(found, likelihoods, strict=True) if _as_good(rows, best))
+        if learned_from is codes:
+            return chosen
+        return self._grown(codes, schema, seed, chosen.g_factor, chosen.smoothing)
+
+    def _best_smoothing(self, grown: _Grown, smoothings: Sequence[float], codes: Codes) -> NDArray[np.float64]:
+        """Set the smoothing that is best for some rows, the largest of equals, and return their log-likelihoods."""
+        found = []
+        for smoothing in smoothings:
+            central = compatible(self._frozen(replace(grown, smoothing=smoothing)))
+            found.append(log_likelihood(central, compile_program(central), codes))
+        best = max(range(len(found)), key=lambda at: found[at].mean())
+        grown.smoothing = smoothings[best]
+        return found[best]
+
+    def _count(self, grown: _Grown, codes: Codes) -> None:
+        """Take what was learned, or counted, as the model."""
+        start = time.perf_counter()
+        arrays = self._frozen(grown)
+        if self.em_steps:
+            arrays = refined(arrays, codes, self.em_steps, grown.smoothing)
+        self.circuit_ = Circuit(arrays, grown.schema)
+        self.learning_seconds_ = grown.seconds + time.perf_counter() - start
+        self.n_nodes_ = self.circuit_.n_nodes
+        self._tree_of = grown
+
+    def recount(self, X: ArrayLike, same_rows: bool = False, **settings: Any) -> Self:
+        """Return a model with this one's structure and the counts of another table.
+
+        Every row goes down the finished structure; nothing is learned but proportions. Only for `learner="cautious"`.
+
+        Parameters
+        ----------
+        X : array-like of numbers, (rows, columns)
+            The same columns, with values that the model knows; NaN for missing.
+        same_rows : bool
+            Whether these are the rows that the structure was learned from, in their order, though other cells may be known. Those
+            that missed no cell where a cluster was made then stay in it.
+        **settings
+            Other values for `membership`, `smooth_toward`, `prior_strength`, `contamination` or `em_steps`.
+
+        Returns
+        -------
+        CredalSPN
+            Another model; this one stays as it is.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from credo import CredalSPN
+        >>> complete = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [1, 0]] * 20)
+        >>> table = np.where(np.arange(100)[:, None] % 5 == [-1, 4], np.nan, complete)
+        >>> model = CredalSPN(smoothing=0.0, random_state=0).fit(table)
+        >>> model.probability({"x1": 1}), model.recount(complete, same_rows=True).probability({"x1": 1})
+        ([0.375, 0.600], [0.400, 0.400])
+        """
+        grown = self._tree
+        if self.learner != "cautious":
+            raise ParameterError(f"recount needs learner='cautious', whose structure is there without its counts; got {self.learner!r}")
+        codes = self._encoded(X)
+        if same_rows and len(codes) != grown.n_rows:
+            raise SchemaError(f"same_rows=True needs the {grown.n_rows} rows that were learned from, got {len(codes)}")
+        for name in settings:
+            _check("a setting of recount", name in COUNT_SETTINGS, f"one of {', '.join(COUNT_SETTINGS)}", name)
+        other = clone(self).set_params(**settings)
+        check_parameters(other, has_validation=True)
+        start = time.perf_counter()
+        tree = counted(grown.tree, CodeTable(codes, np.array(grown.schema.sizes)), rule_of(other.membership), same_rows)
+        for name in ("schema_", "n_features_in_", "smoothing_", "g_factor_"):
+            setattr(other, name, getattr(self, name))
+        other._count(replace(grown, tree=tree, seconds=time.perf_counter() - start), codes)
+        return other
+
+    def width_by_source(self, event: Mapping[str, object]) -> WidthBySource:
+        """Return how much of the width of a probability comes from gaps, from the size of the sample, and from contamination.
+
+        The interval is computed with gaps alone, then with `prior_strength`, then with `contamination`, too; each source is what it
+        adds. So the three add to the width.
+
+        Parameters
+        ----------
+        event : mapping
+            See `probability`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from credo import CredalSPN
+        >>> table = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [1, np.nan]] * 20)
+        >>> model = CredalSPN(smoothing=0.0, prior_strength=2, contamination=0.01, random_state=0).fit(table)
+        >>> model.width_by_source({"x0": 1, "x1": 1})
+        WidthBySource(gaps=0.225, sample_size=0.039, contamination=0.015)
+        """
+        grown = self._tree
+
+        def width(prior_strength: float, contamination: float) -> float:
+            arrays = self._frozen(grown, prior_strength=prior_strength, contamination=contamination)
+            bounds = Circuit(arrays, grown.schema).probability(event)
+            return bounds.upper - bounds.lower
+
+        gaps, with_sample = width(0.0, 0.0), width(self.prior_strength, 0.0)
+        return WidthBySource(gaps, with_sample - gaps, width(self.prior_strength, self.contamination) - with_sample)
+
+    def probability(self, event: Mapping[str, object]) -> Bounds:
+        """Return the lower and upper probability of an event.
+
+        Parameters
+        ----------
+        event : mapping
+            For each column that matters its value, or a set of them. The columns are x0, x1, ...
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from credo import CredalSPN
+        >>> table = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [1, np.nan]] * 20)
+        >>> CredalSPN(smoothing=0.0, random_state=0).fit(table).probability({"x0": 1, "x1": {0, 1}})
+        [0.600, 0.600]
+        """
+        return self._fitted.probability(event)
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the log-likelihood of each row under the central compatible network; missing cells are summed over."""
@@ -177,19 +357,29 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         """Return the mean log-likelihood of the rows under the central compatible network."""
         return float(self.score_samples(X).mean())
 
-    def scores(self, X: ArrayLike) -> Scores:
+    def scores(self, X: ArrayLike, of: Literal["auto", "centre", "vertex_mean"] = "auto") -> Scores:
         """Return the mean lower, average and upper log-likelihood of the rows, and the gap between lower and upper.
+
+        Parameters
+        ----------
+        X : array-like of numbers, (rows, columns)
+            NaN for missing.
+        of : {"auto", "centre", "vertex_mean"}
+            The network whose log-likelihood is the average one: that of observed proportions, or of the means of (limited) extreme
+            points, as published. "auto" is "centre" for `learner="cautious"` and "vertex_mean" for the published learners.
 
         Examples
         --------
         >>> import numpy as np
         >>> from credo import CredalSPN
         >>> table = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [1, np.nan]] * 20)
-        >>> CredalSPN(smoothing=1.0).fit(table).scores(table[:4])
-        Scores(min_ll=-0.952, avg_ll=-0.841, opt_ll=-0.749, gap=0.203)
+        >>> CredalSPN(smoothing=1.0, random_state=0).fit(table).scores(table[:4])
+        Scores(min_ll=-0.988, avg_ll=-0.757, opt_ll=-0.744, gap=0.244)
         """
+        _check("of", of in ("auto", "centre", "vertex_mean"), "'auto', 'centre' or 'vertex_mean'", of)
         codes = self._encoded(X)
-        return Scores.of(self._fitted.log_bounds(codes), self._fitted.compatible("vertex_mean").log_likelihood(codes))
+        choice: Choice = of if of != "auto" else "centre" if self.learner == "cautious" else "vertex_mean"
+        return Scores.of(self._fitted.log_bounds(codes), self._fitted.compatible(choice).log_likelihood(codes))
 
     @property
     def _fitted(self) -> Circuit:
@@ -206,12 +396,22 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "circuit_")
         return encode(X, self.schema_)
 
-    def _grown(self, codes: NDArray[np.int8], schema: Schema, seed: int) -> Node:
+    @property
+    def _tree(self) -> _Grown:
+        check_is_fitted(self, "circuit_")
+        return self._tree_of
+
+    def _grown(self, codes: Codes, schema: Schema, seed: int, g_factor: float, smoothing: float = 1.0) -> _Grown:
+        """Learn the tree of a table."""
+        start = time.perf_counter()
         table = CodeTable(codes, np.array(schema.sizes))
+        said: list[str] = []
         with watching(self.verbose) as watch:
-            return structure_learner(
+            tree = structure_learner(
+                learner=self.learner,
+                clustering=self.clustering,
                 cluster_penalty=self.cluster_penalty,
-                g_factor=self.g_factor,
+                g_factor=g_factor,
                 min_rows=self.min_rows,
                 restarts=self.restarts,
                 passes=self.passes,
@@ -222,43 +422,75 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
                 random_state=seed,
                 n_jobs=self.n_jobs,
                 watch=watch,
+                say=said.append,
             ).learn(table)
+        if self.learner == "cautious":
+            tree = counted(tree, table, rule_of(self.membership))
+            said.extend(_hardly_together(table, schema))
+        return _Grown(tree, schema, g_factor, smoothing, time.perf_counter() - start, len(codes), said)
 
-    def _check_parameters(self, validation: ArrayLike | None) -> None:
-        _check("learner", self.learner in LEARNERS, f"one of {', '.join(map(repr, LEARNERS))}", self.learner)
-        for name in ("cluster_penalty", "g_factor"):
-            value = getattr(self, name)
-            _check(name, _is_number(value), "a number of at least 0", value)
-        for name, least in (("min_rows", 1), ("restarts", 1), ("passes", 1)):
-            value = getattr(self, name)
-            _check(name, _is_whole(value, least), f"a whole number of at least {least}", value)
-        for name in ("max_nodes", "most_clusters"):
-            value = getattr(self, name)
-            _check(name, value is None or _is_whole(value, 1), "a whole number of at least 1, or None", value)
-        good = self.n_jobs is None or (isinstance(self.n_jobs, Integral) and not isinstance(self.n_jobs, bool) and self.n_jobs != 0)
-        _check("n_jobs", good, "None or a whole number other than 0", self.n_jobs)
-        _check("counts", self.counts in ("sums", "printed"), "'sums' or 'printed'", self.counts)
-        _check("carry_threshold", isinstance(self.carry_threshold, bool | np.bool_), "True or False", self.carry_threshold)
-        good = self.smoothing in ("auto", "validate") if isinstance(self.smoothing, str) else _is_number(self.smoothing)
-        _check("smoothing", good, "a number of at least 0, 'auto' or 'validate'", self.smoothing)
-        if self.smoothing == "validate" and validation is None:
-            raise ParameterError("smoothing='validate' needs rows to choose by: fit(X, validation=X_valid); or use smoothing='auto'")
+    def _frozen(self, grown: _Grown, prior_strength: float | None = None, contamination: float | None = None) -> CircuitArrays:
+        """Return the circuit of a tree."""
+        toward = self.smooth_toward
+        if toward == "auto":
+            toward = "columns" if self.learner == "cautious" else "uniform"
+        return freeze(
+            grown.tree,
+            grown.schema.sizes,
+            grown.smoothing,
+            toward,
+            self.prior_strength if prior_strength is None else prior_strength,
+            self.contamination if contamination is None else contamination,
+        )
 
 
-def _check(name: str, good: bool, allowed: str, value: object) -> None:
-    if not good:
-        raise ParameterError(f"{name} must be {allowed}, got {value!r}")
+@dataclass(slots=True, eq=False)
+class _Grown:
+    """A learned tree and the settings it goes with."""
+
+    tree: Node
+    schema: Schema
+    g_factor: float
+    smoothing: float
+    seconds: float
+    n_rows: int
+    said: list[str]
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < float("inf")
+@dataclass(frozen=True, slots=True)
+class WidthBySource:
+    """What the width of an interval is made of.
+
+    Parameters
+    ----------
+    gaps : float
+        What missing cells leave open.
+    sample_size : float
+        What `prior_strength` adds: rows that were not seen.
+    contamination : float
+        What `contamination` adds.
+
+    Examples
+    --------
+    >>> from credo.estimators.density import WidthBySource
+    >>> WidthBySource(gaps=0.05, sample_size=0.01, contamination=0.0).total
+    0.060000000000000005
+    """
+
+    gaps: float
+    sample_size: float
+    contamination: float
+
+    @property
+    def total(self) -> float:
+        """The whole width."""
+        return self.gaps + self.sample_size + self.contamination
+
+    def __repr__(self) -> str:
+        return f"WidthBySource(gaps={self.gaps:.3f}, sample_size={self.sample_size:.3f}, contamination={self.contamination:.3f})"
 
 
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-
-
-def _refuse_gaps(codes: NDArray[np.int8], schema: Schema) -> None:
+def _refuse_gaps(codes: Codes, schema: Schema) -> None:
     gaps = (codes == MISSING).sum(axis=0)
     if gaps.any():
         at = int(gaps.argmax())
@@ -269,16 +501,17 @@ def _refuse_gaps(codes: NDArray[np.int8], schema: Schema) -> None:
         )
 
 
-def _seed(random_state: object) -> int:
-    if _is_whole(random_state, 0):
-        return int(random_state)  # type: ignore[call-overload]
-    if random_state is None:
-        random_state = np.random.default_rng()
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**32))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    raise ParameterError(f"random_state must be a whole number of at least 0, a numpy Generator or None, got {random_state!r}")
+def _hardly_together(table: CodeTable, schema: Schema) -> list[str]:
+    """Return a message where columns are hardly ever known in the same row."""
+    pairs = rarely_known_together(table.whole())
+    if not pairs:
+        return []
+    first, second, rows = pairs[0]
+    more = f" (and {len(pairs) - 1} other pairs in fewer than {FEWEST_PAIRS})" if len(pairs) > 1 else ""
+    return [
+        f"columns {schema.names[first]!r} and {schema.names[second]!r} are both known in {rows} rows{more}: too few to see whether they "
+        "depend on each other, so they are taken to be independent. More rows that know both would tell."
+    ]
 
 
 def _divided(n_rows: int, random_state: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -288,11 +521,9 @@ def _divided(n_rows: int, random_state: int) -> tuple[NDArray[np.int64], NDArray
     return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
 
 
-def _best_smoothing(tree: Node, schema: Schema, codes: NDArray[np.int8]) -> float:
-    """Return the smoothing with the largest mean log-likelihood of rows under the central network, the largest of equals."""
-
-    def score(smoothing: float) -> float:
-        central = compatible(freeze(tree, schema.sizes, smoothing))
-        return float(log_likelihood(central, compile_program(central), codes).mean())
-
-    return max(SMOOTHINGS, key=score)
+def _as_good(rows: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
+    """Tell whether log-likelihoods of rows are those of the best model, or as good up to a standard error of the difference."""
+    if rows is best:
+        return True
+    behind = best - rows
+    return bool(behind.mean() <= behind.std() / len(behind) ** 0.5)

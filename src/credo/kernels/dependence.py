@@ -58,7 +58,7 @@ def _pairs_with(first, last, start, bits, pairs):
 
 
 @kernel
-def dependent_pairs(bits, first_bit, counts, rows, entropy_terms, g_factor):
+def dependent_pairs(bits, first_bit, counts, rows, entropy_terms, g_factor, begin, step):
     """Test every pair of columns without missing cells.
 
     The value 0 of each column has no bits: what it counts is what the others leave. With `h(c) = c ln c`, half of G is
@@ -76,6 +76,8 @@ def dependent_pairs(bits, first_bit, counts, rows, entropy_terms, g_factor):
         `c ln c` in fixed point.
     g_factor : float
         A pair is independent when `G < 2 * degrees of freedom * g_factor + 0.001`.
+    begin, step : int
+        The pairs of the columns begin, begin + step, ... with later ones are tested.
     """
     columns = len(first_bit) - 1
     dependent = np.zeros((columns, columns), np.bool_)
@@ -86,7 +88,7 @@ def dependent_pairs(bits, first_bit, counts, rows, entropy_terms, g_factor):
             own[v] += entropy_terms[counts[at]]
             freedom[v] += counts[at] > 0
     pairs = np.zeros((most, first_bit[-1]), np.int64)
-    for i in range(columns):
+    for i in range(begin, columns, step):
         first, last = first_bit[i], first_bit[i + 1]
         _pairs_with(first, last, last, bits, pairs)
         for j in range(i + 1, columns):
@@ -110,14 +112,18 @@ def dependent_pairs(bits, first_bit, counts, rows, entropy_terms, g_factor):
     return dependent
 
 
+SUMS, PRINTED, KNOWN = 0, 1, 2  # how rows that miss a cell of a pair are counted
+
+
 @kernel
-def dependent_pairs_with_gaps(bits, first_bit, counts, rows, printed, g_factor):
+def dependent_pairs_with_gaps(bits, first_bit, counts, rows, way, g_factor, begin, step):
     """Test every pair of columns that may have missing cells, whose bits are in no set; here every value has bits.
 
     A row with one cell missing counts for each value there with equal parts, a row with both missing not at all. The marginals
-    are the sums of these mean counts and n is their total; when `printed`, a marginal is the mean of the rows that surely and that
-    possibly have the value, and n the rows of the slice.
+    are the sums of these mean counts and n is their total; when `way` is PRINTED, a marginal is the mean of the rows that surely and
+    that possibly have the value, and n the rows of the slice. When it is KNOWN, rows with any of the two missing do not count.
     """
+    share = 0.0 if way == KNOWN else 1.0
     columns = len(first_bit) - 1
     dependent = np.zeros((columns, columns), np.bool_)
     known, most = np.zeros(columns, np.int64), 0
@@ -128,7 +134,7 @@ def dependent_pairs_with_gaps(bits, first_bit, counts, rows, printed, g_factor):
     pairs = np.zeros((most, first_bit[-1]), np.int64)
     in_row, in_column = np.zeros(most, np.int64), np.zeros(most, np.int64)
     mean, row_sum, column_sum = np.zeros((most, most)), np.zeros(most), np.zeros(most)
-    for i in range(columns):
+    for i in range(begin, columns, step):
         first, last = first_bit[i], first_bit[i + 1]
         _pairs_with(first, last, last, bits, pairs)
         for j in range(i + 1, columns):
@@ -144,7 +150,7 @@ def dependent_pairs_with_gaps(bits, first_bit, counts, rows, printed, g_factor):
             for a in range(height):
                 for b in range(width):
                     above, beside = counts[start + b] - in_column[b], counts[first + a] - in_row[a]
-                    mean[a, b] = pairs[a, start + b] + above / height + beside / width
+                    mean[a, b] = pairs[a, start + b] + share * (above / height + beside / width)
                     row_sum[a] += mean[a, b]
                     column_sum[b] += mean[a, b]
             total = 0.0
@@ -154,7 +160,7 @@ def dependent_pairs_with_gaps(bits, first_bit, counts, rows, printed, g_factor):
                 rows_met += row_sum[a] > 0
             for b in range(width):
                 columns_met += column_sum[b] > 0
-            if printed:
+            if way == PRINTED:
                 total = float(rows)
                 for a in range(height):
                     row_sum[a] = (in_row[a] + counts[first + a] + (rows - known[i])) / 2

@@ -19,9 +19,11 @@ holes, as on wide tables two of three slots end up empty: a cluster's column the
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from credo.kernels.fixed_logs import log_sum_exp
+from credo.kernels.fixed_logs import EXP_LOWER, EXP_UPPER, ONE, log_sum_exp
 from credo.kernels.jit import inlined, kernel
 
 LANES = 8  # the table is read in multiples of this many clusters, which saves the remainder loops
@@ -273,14 +275,13 @@ def hard_em(order, starts, items, first_item, log_count, log_total, kinds, openi
             done = 0
             opening = -(-opening // 2)
     number = np.cumsum(place_of >= 0) - 1
-    labels = np.empty(len(slot), np.int32)
     for row in range(len(slot)):
-        labels[row] = number[slot[row]]
-    return labels, clusters, opening
+        slot[row] = number[slot[row]]
+    return slot, clusters, opening
 
 
 @kernel
-def mixture_score(labels, clusters, starts, items, first_item, log_count, log_total, kinds, log_size, exp_upper, exp_lower):
+def mixture_score(labels, clusters, starts, items, first_item, log_count, log_total, kinds):
     """Return the log-likelihood, in fixed point, of the rows under the mixture that the labels 0 .. clusters-1 make."""
     rows = len(labels)
     width = (clusters + LANES - 1) // LANES * LANES + LANES
@@ -293,9 +294,76 @@ def mixture_score(labels, clusters, starts, items, first_item, log_count, log_to
             counts[labels[row], items[t]] += 1
     for c in range(clusters):
         _fill_place(c, size[c], counts, first_item, binary, log_count, log_total, kinds, 0, 0, gain, base, scores)
-        base[c] += np.int64(log_size[size[c]]) - log_size[rows]
+        base[c] += np.int64(np.rint(math.log(size[c]) * ONE)) - np.int64(np.rint(math.log(rows) * ONE))
     score = np.int64(0)
     for row in range(rows):
         _score_row(row, width - LANES, starts, items, gain, base, scores)
-        score += log_sum_exp(scores, clusters, exp_upper, exp_lower)
+        score += log_sum_exp(scores, clusters, EXP_UPPER, EXP_LOWER)
     return score
+
+
+@kernel
+def _settled(order, starts, items, first_item, log_count, log_total, kinds, opening, passes, most):
+    """Return labels, their number and whether that is acceptable, for the first fit threshold on the way from `opening`."""
+    low = high = np.int64(0)  # thresholds that leave one cluster, and that make too many
+    has_low = has_high = False
+    crowded, crowded_clusters = np.empty(0, np.int32), 0
+    while True:
+        labels, clusters, _ = hard_em(order, starts, items, first_item, log_count, log_total, kinds, opening, passes, False)
+        if clusters == 1:
+            low, has_low = opening, True
+        elif clusters > most:
+            high, has_high = opening, True
+            crowded, crowded_clusters = labels, clusters
+        else:
+            return labels, clusters, True
+        if not has_low:
+            opening *= 2
+        elif not has_high:
+            opening = -(-opening // 2)
+        elif high - low <= max(int(-low // 10), 1):
+            return crowded, crowded_clusters, False
+        else:
+            opening = (low + high) // 2
+
+
+@kernel
+def best_of_restarts(orders, starts, items, first_item, log_count, log_total, kinds, opening, passes, penalty, most, carry):
+    """Cluster the rows of a slice in several orders.
+
+    Parameters
+    ----------
+    orders : int array, (restarts, rows)
+    starts, items, first_item, log_count, log_total, kinds, passes
+        See `hard_em`.
+    opening : int
+        The threshold that every restart begins with, or the first one.
+    penalty : int
+        What a cluster costs.
+    most : int
+        More clusters than that are too many.
+    carry : bool
+        Halve the threshold when one cluster is left, go on from there, and keep it for the restarts that follow.
+
+    Returns
+    -------
+    settled : bool
+        Whether the best outcome has an acceptable number of clusters.
+    score : int
+        Its log-likelihood less the penalties.
+    restart : int
+        The first restart with it.
+    labels : int array
+    """
+    best_settled, best_score, best, best_labels = False, np.int64(0), -1, np.empty(0, np.int32)
+    for restart in range(len(orders)):
+        order = orders[restart]
+        if carry:
+            settled = True
+            labels, clusters, opening = hard_em(order, starts, items, first_item, log_count, log_total, kinds, opening, passes, True)
+        else:
+            labels, clusters, settled = _settled(order, starts, items, first_item, log_count, log_total, kinds, opening, passes, most)
+        score = mixture_score(labels, clusters, starts, items, first_item, log_count, log_total, kinds) - penalty * clusters
+        if best < 0 or (settled and not best_settled) or (settled == best_settled and score > best_score):
+            best_settled, best_score, best, best_labels = settled, score, restart, labels
+    return best_settled, best_score, best, best_labels

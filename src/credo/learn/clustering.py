@@ -1,32 +1,35 @@
 """How the rows of a slice fall into clusters.
 
-To add a clustering, write a frozen dataclass with a method `cluster(slice, random_state, parallel) -> labels`.
+To add a clustering, write a frozen dataclass with a method `cluster(slice, random_state, workers) -> labels`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from credo.kernels.counting import common_values, count_items, list_items
-from credo.kernels.fixed_logs import EXP_LOWER, EXP_UPPER, ONE
-from credo.kernels.hard_em import hard_em, mixture_score
-from credo.learn.slices import Slice, offsets
+from credo.kernels.fixed_logs import ONE
+from credo.kernels.hard_em import best_of_restarts
+from credo.kernels.soft_em import cluster_scores
+from credo.learn.slices import SMOOTHING, CodeTable, Slice, offsets
+from credo.learn.workers import ALONE, Workers
 
 
 class Clustering(Protocol):
     """Decides which rows belong together."""
 
-    def cluster(self, part: Slice, random_state: int, parallel: Parallel | None = None) -> NDArray[np.int32]:
+    def cluster(self, part: Slice, random_state: int, workers: Workers = ALONE) -> NDArray[np.int32]:
         """Return a label 0, 1, ... for each row of the slice, drawing random numbers by `random_state` and the slice's path."""
         ...
 
 
+ORDERS_AT_ONCE = 1 << 15  # rows of all orders given to the kernel together
 MOST_CLUSTERS = 0.25  # of the rows; what ends with more has not found clusters but taken rows for clusters
 
 
@@ -61,57 +64,88 @@ class HardEM:
     passes: int = 4
     carry_threshold: bool = False
 
-    def cluster(self, part: Slice, random_state: int, parallel: Parallel | None = None) -> NDArray[np.int32]:
+    def cluster(self, part: Slice, random_state: int, workers: Workers = ALONE) -> NDArray[np.int32]:
         """Return a label for each row of a slice without missing cells; one label for all only when all rows are equal."""
         rows = _ItemRows.of(part)
         if not len(rows.items):
             return np.zeros(len(part.rows), np.int32)
-        if parallel is None or self.carry_threshold:
-            return self._best(part, rows, random_state, range(self.restarts)).labels
-        shares = [range(k, self.restarts, parallel.n_jobs) for k in range(min(parallel.n_jobs, self.restarts))]
-        return max(parallel(delayed(self._best)(part, rows, random_state, share) for share in shares)).labels
+        one_by_one = [[restart] for restart in range(self.restarts)]
+        shares = [range(self.restarts)] if workers.n == 1 or self.carry_threshold else one_by_one
+        return max(workers.map(partial(self._best, part, rows, random_state), shares)).labels.astype(np.int32)
 
-    def _best(self, part: Slice, rows: _ItemRows, random_state: int, restarts: Iterable[int]) -> _Outcome:
+    def _best(self, part: Slice, rows: _ItemRows, random_state: int, restarts: Sequence[int]) -> _Outcome:
         """Return the best of some restarts."""
         table = part.table
         penalty = round(self.cluster_penalty * len(part.columns) * ONE)
         opening = len(part.columns) * int(table.log_count[1]) - int(rows.kinds @ table.log_total[:, 1]) - penalty
         layout = (rows.starts, rows.items, rows.first_item, table.log_count, table.log_total, rows.kinds)
-        best: _Outcome | None = None
-        for restart in restarts:
-            seed = np.random.SeedSequence(random_state, spawn_key=(*part.path, restart))
-            order = np.random.default_rng(seed).permutation(len(part.rows))
-            if self.carry_threshold:
-                labels, clusters, opening = hard_em(order, *layout, opening, self.passes, True)
-                settled = True
-            else:
-                labels, clusters, settled = self._settle(order, layout, opening)
-            score = mixture_score(labels, clusters, *layout, table.log_size, EXP_UPPER, EXP_LOWER) - penalty * clusters
-            found = _Outcome(settled, score, -restart, labels)
-            best = found if best is None else max(best, found)
+        most = int(MOST_CLUSTERS * len(part.rows))
+        # Many orders a call where they are short: what surrounds a call costs as much as clustering a hundred rows.
+        at_once = len(restarts) if self.carry_threshold else max(1, ORDERS_AT_ONCE // len(part.rows))
+        drawn = orders(part, random_state)
+        best, begun = None, 0
+        for first in range(0, len(restarts), at_once):
+            numbers = restarts[first : first + at_once]
+            while begun < numbers[0]:
+                next(drawn)
+                begun += 1
+            here = next(drawn)[None] if len(numbers) == 1 else np.stack([next(drawn).copy() for _ in numbers])
+            begun += len(numbers)
+            found = best_of_restarts(here, *layout, opening, self.passes, penalty, most, self.carry_threshold)
+            labels = found[3].astype(np.min_scalar_type(found[3].max()))  # kept while other orders are tried
+            outcome = _Outcome(bool(found[0]), int(found[1]), -numbers[int(found[2])], labels)
+            best = outcome if best is None else max(best, outcome)
         assert best is not None
         return best
 
-    def _settle(self, order: NDArray[np.int64], layout: tuple[Any, ...], opening: int) -> tuple[NDArray[np.int32], int, bool]:
-        """Return the labels, their number and whether that is acceptable, for the first fit threshold on the way from `opening`."""
-        low = high = None  # thresholds that leave one cluster, and that make too many
-        crowded = None
-        while True:
-            labels, clusters, _ = hard_em(order, *layout, opening, self.passes, False)
-            if clusters == 1:
-                low = opening
-            elif clusters > MOST_CLUSTERS * len(order):
-                high, crowded = opening, (labels, clusters, False)
-            else:
-                return labels, clusters, True
-            if low is None:
-                opening *= 2
-            elif high is None:
-                opening = -(-opening // 2)
-            elif crowded is not None and high - low <= max(-low // 10, 1):
-                return crowded
-            else:
-                opening = (low + high) // 2
+
+def orders(part: Slice, random_state: int) -> Iterator[NDArray[np.int32]]:
+    """Yield random orders of the rows of a slice, drawn one after the other; the array is shuffled again for the next one."""
+    rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=part.path))
+    order = np.arange(len(part.rows), dtype=np.int32)
+    while True:
+        rng.shuffle(order)
+        yield order
+
+
+@dataclass(frozen=True, slots=True)
+class OnGuides:
+    """A clustering of complete rows, for slices in which cells are missing.
+
+    Some rows are guides: the complete ones where they are at least half of all, else those that know at least as many cells as half
+    of the rows do, with the most common value of the column where they miss a cell. They are clustered; then every other row joins the
+    cluster in which its known cells are most likely. So a row with few known cells can neither open a cluster nor rule one.
+
+    Parameters
+    ----------
+    clustering : Clustering
+        What divides the guides.
+    """
+
+    clustering: Clustering
+
+    def cluster(self, part: Slice, random_state: int, workers: Workers = ALONE) -> NDArray[np.int32]:
+        """Return a label for each row of a slice."""
+        if not part.has_gaps:
+            return self.clustering.cluster(part, random_state, workers)
+        codes = part.table.codes[np.ix_(part.rows, part.columns)]
+        known = (codes >= 0).sum(axis=1)
+        guides = known >= (len(part.columns) if 2 * (known == len(part.columns)).sum() >= len(known) else np.median(known))
+        common = common_values(part.counts, part.first_value).astype(codes.dtype)
+        filled = CodeTable(np.where(codes[guides] < 0, common, codes[guides]), part.n_values)
+        found = self.clustering.cluster(replace(filled.whole(), path=part.path), random_state, workers)
+        labels = np.empty(len(known), np.int32)
+        labels[guides] = found
+        if guides.all() or not found.any():
+            labels[~guides] = 0
+            return labels
+        counts = np.stack([Slice(part.table, part.rows[guides][found == c], part.columns).counts for c in range(found.max() + 1)], axis=1)
+        totals = np.add.reduceat(counts, part.first_value[:-1], axis=0) + SMOOTHING * part.n_values[:, None]
+        models = np.log((counts + SMOOTHING) / np.repeat(totals, part.n_values, axis=0))
+        shares = np.log(np.bincount(found) / len(found))
+        others = cluster_scores(part.table.codes, part.rows[~guides], part.columns, part.first_value, shares, models)
+        labels[~guides] = others.argmax(axis=1)
+        return labels
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -121,14 +155,14 @@ class _Outcome:
     settled: bool
     score: int
     minus_restart: int
-    labels: NDArray[np.int32] = field(compare=False)
+    labels: NDArray[np.integer] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _ItemRows:
     """The rows of a slice as the kernels want them: only the cells that differ from their column's most common value."""
 
-    starts: NDArray[np.int64]
+    starts: NDArray[np.signedinteger]
     items: NDArray[np.unsignedinteger]
     first_item: NDArray[np.int32]
     kinds: NDArray[np.int64]
@@ -138,9 +172,10 @@ class _ItemRows:
         common = common_values(part.counts, part.first_value)
         first_item = offsets(part.n_values - 1)
         place = part.table.codes, part.rows, part.columns, common
-        starts = count_items(*place)
-        # A cell takes two bytes where it can: of a table of eight-bit codes with many values nearly all cells are items.
-        items = np.empty(starts[-1], np.uint16 if first_item[-1] <= 1 << 16 else np.uint32)
+        position, item = part.table.item_types
+        starts = np.empty(len(part.rows) + 1, position)
+        count_items(*place, starts)
+        items = np.empty(starts[-1], item)
         list_items(*place, first_item, items)
         kinds = np.bincount(np.searchsorted(part.table.kinds, part.n_values), minlength=len(part.table.kinds))
         return cls(starts, items, first_item, kinds)

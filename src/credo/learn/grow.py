@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from time import monotonic
 from typing import TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 from credo.errors import CredoWarning
 from credo.kernels.dependence import components
@@ -27,7 +29,8 @@ from credo.learn.clustering import Clustering, HardEM
 from credo.learn.independence import GTest, IndependenceTest
 from credo.learn.overlapping import Memberships, OverlappingEM, becomes_leaves
 from credo.learn.slices import CodeTable, Slice
-from credo.learn.trees import Integers, Leaves, Node, Product, Sum
+from credo.learn.trees import Cluster, Counts, Leaves, Node, Product, Sum
+from credo.learn.workers import ALONE, Workers
 
 SHARES = 8  # with several workers, slices above 1/(8 * workers) of the table are cut by all of them together
 SECONDS_BETWEEN_REPORTS = 0.1
@@ -43,11 +46,17 @@ class Progress:
     nodes: int
 
 
+def warn(message: str) -> None:
+    """Give a warning to whoever called the estimator."""
+    warnings.warn(message, CredoWarning, stacklevel=5)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grower:
     """Learn the structure of a sum-product network from a table.
 
-    Slices without missing cells are clustered as LearnSPN does it; in those with missing cells a row may be in several clusters.
+    Slices without missing cells are clustered as LearnSPN does it. In those with missing cells a row may be in several clusters; or,
+    without `overlapping`, it is in one by its known cells, and sums tell their clusters, so that rows can be counted anew.
 
     Parameters
     ----------
@@ -55,8 +64,10 @@ class Grower:
         Which columns depend on each other.
     clustering : Clustering
         Which rows belong together where no cell is missing.
-    overlapping : OverlappingEM
+    overlapping : OverlappingEM or None
         Which clusters the rows are in where cells are missing.
+    test_whole : bool
+        Whether the whole table may fall into independent groups of columns, too.
     fewest_rows : int
         A slice with at most so many rows without missing cells becomes a product of leaves.
     max_nodes : int or None
@@ -68,20 +79,24 @@ class Grower:
         Threads, as in joblib: None is one unless a joblib context says otherwise, -1 all processors. The tree is the same.
     watch : callable or None
         Is told the progress now and then.
+    say : callable
+        Is told where `max_nodes` cut the tree short.
     """
 
     independence: IndependenceTest = field(default_factory=GTest)
     clustering: Clustering = field(default_factory=HardEM)
-    overlapping: OverlappingEM = field(default_factory=OverlappingEM)
+    overlapping: OverlappingEM | None = field(default_factory=OverlappingEM)
+    test_whole: bool = False
     fewest_rows: int = 4
     max_nodes: int | None = None
     random_state: int = 0
     n_jobs: int | None = None
     watch: Callable[[Progress], None] | None = None
+    say: Callable[[str], None] = warn
 
     def learn(self, table: CodeTable) -> Node:
         """Return the tree."""
-        whole = table.whole()
+        whole = replace(table.whole(), tested=not self.test_whole)
         work = _Work(whole.cells, self.watch)
         try:
             tree = self._grow_all(whole, work)
@@ -92,12 +107,10 @@ class Grower:
             raise
         if work.stopped:
             rows, columns = max(work.stopped)[1:3]
-            warnings.warn(
+            self.say(
                 f"max_nodes={self.max_nodes} was reached: {len(work.stopped)} slices of the table (the largest with {rows} rows and "
                 f"{columns} columns) became products of leaves, or have fewer clusters, as they would have exceeded their shares. "
-                "Raise max_nodes, or cluster_penalty for a smaller circuit.",
-                CredoWarning,
-                stacklevel=4,
+                "Raise max_nodes, or cluster_penalty for a smaller circuit."
             )
         return tree
 
@@ -105,21 +118,27 @@ class Grower:
         start = _Open(whole, self.max_nodes)
         workers = effective_n_jobs(self.n_jobs)
         if workers == 1:
-            return self._grow(start, work)
-        with Parallel(n_jobs=workers, prefer="threads") as parallel:
-            pieces = self._cut_all(start, work, parallel, whole.cells / (SHARES * workers))
-            deferred = [(at, piece) for at, piece in enumerate(pieces) if isinstance(piece, _Open)]
-            deferred.sort(key=lambda item: -item[1].part.cells)  # the largest first, so that all workers end at about the same time
-            trees = parallel(delayed(self._grow)(piece, work) for _, piece in deferred)
-            for (at, _), tree in zip(deferred, trees, strict=True):
-                pieces[at] = tree
+            return self._grow(work, start)
+        # Not joblib's own threads: they are asked for results every ten milliseconds, which is as long as many a slice takes.
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                pieces = self._cut_all(start, work, Workers(workers, pool.map), whole.cells / (SHARES * workers))
+                deferred = [(at, piece) for at, piece in enumerate(pieces) if isinstance(piece, _Open)]
+                deferred.sort(key=lambda item: -item[1].part.cells)  # the largest first, so that all workers end at about the same time
+                trees = list(pool.map(partial(self._grow, work), [piece for _, piece in deferred]))
+            except BaseException:
+                work.cancelled = True
+                pool.shutdown(cancel_futures=True)
+                raise
+        for (at, _), tree in zip(deferred, trees, strict=True):
+            pieces[at] = tree
         return _assembled(pieces)
 
-    def _grow(self, start: _Open, work: _Work) -> Node:
+    def _grow(self, work: _Work, start: _Open) -> Node:
         """Return the tree of a slice, on one worker."""
         return _assembled(self._cut_all(start, work))
 
-    def _cut_all(self, start: _Open, work: _Work, parallel: Parallel | None = None, smallest: float = 0) -> list[_Piece]:
+    def _cut_all(self, start: _Open, work: _Work, workers: Workers = ALONE, smallest: float = 0) -> list[_Piece]:
         """Cut a slice, its parts and so on down to leaves; slices with fewer cells than `smallest` stay as they are.
 
         What a slice was cut into replaces it in the list; its parts come later in the list.
@@ -132,7 +151,7 @@ class Grower:
             assert isinstance(here, _Open)
             if here.part.cells < smallest:
                 continue
-            joint, parts = self._cut(here.part, parallel)
+            joint, parts = self._cut(here.part, workers)
             shares = _shares(here, joint, parts)
             if shares is None and here.most_nodes is not None and isinstance(joint, _Joint):
                 affordable = (here.most_nodes - 1) // (len(here.part.columns) + 1)
@@ -151,27 +170,35 @@ class Grower:
             pieces.extend(_Open(part, share) for part, share in zip(parts, shares, strict=True))
         return pieces
 
-    def _cut(self, part: Slice, parallel: Parallel | None) -> tuple[Leaves | _Joint, list[Slice]]:
+    def _cut(self, part: Slice, workers: Workers) -> tuple[Leaves | _Joint, list[Slice]]:
         """Return the leaves that a slice becomes, or what joins its parts, and the parts."""
         if len(part.columns) == 1 or len(part.rows) <= self.fewest_rows:
             return part.leaves(), []
-        if part.has_gaps and becomes_leaves(part, self.fewest_rows):
+        several = self.overlapping if part.has_gaps else None
+        if several is not None and becomes_leaves(part, self.fewest_rows):
             return part.leaves(), []
         if not part.tested:
-            groups = components(self.independence.dependence(part))
+            groups = components(self.independence.dependence(part, workers))
             sizes = np.bincount(groups)
             if len(sizes) > 1:
-                several = np.flatnonzero(sizes > 1)
+                large = np.flatnonzero(sizes > 1)
                 alone = part.leaves_of(sizes[groups] == 1)
-                return _Joint(alone, len(several)), [part.group(int(number), groups == number) for number in several]
-        if part.has_gaps:
-            memberships = self.overlapping.cluster(part, self.random_state, parallel)
+                return _Joint(alone, len(large)), [part.group(int(number), groups == number) for number in large]
+        if several is not None:
+            memberships = several.cluster(part, self.random_state, workers)
             parts = memberships.parts(part)
             joint = _Joint(None, len(parts), _overlapping_sum(memberships))
         else:
-            parts = part.clusters(self.clustering.cluster(part, self.random_state, parallel))
-            joint = _Joint(None, len(parts), Sum(np.array([len(child.rows) for child in parts]), ()))
+            parts = part.clusters(self.clustering.cluster(part, self.random_state, workers))
+            joint = _Joint(None, len(parts), self._sum_of(part, parts))
         return (joint, parts) if len(parts) > 1 else (part.leaves(), [])
+
+    def _sum_of(self, part: Slice, parts: list[Slice]) -> Sum:
+        """Return a sum over clusters, still without its children."""
+        counts = np.array([len(child.rows) for child in parts])
+        if self.overlapping is not None:
+            return Sum(counts, ())
+        return Sum(counts, (), columns=part.columns, clusters=tuple(Cluster(len(c.rows), c.counts, c.complete_rows) for c in parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +276,14 @@ def _fewer(counts: Sum, parts: list[Slice], most: int) -> tuple[_Joint, list[Sli
     rows = np.unique(np.concatenate([parts[at].rows for at in others]))
     last = replace(parts[others[0]], rows=rows)
 
-    def merged(numbers: Integers) -> Integers:
+    def merged(numbers: Counts) -> Counts:
         return np.append(numbers[kept], numbers[others].sum())
 
-    fewer = Sum(merged(counts.counts), ())
+    fewer = replace(counts, counts=merged(counts.counts))
+    if counts.clusters:
+        joined = [counts.clusters[at] for at in others]
+        rest = Cluster(len(rows), np.sum([c.counts for c in joined], axis=0), np.sort(np.concatenate([c.rows for c in joined])))
+        fewer = replace(fewer, clusters=(*(counts.clusters[at] for at in kept), rest))
     if counts.possible is not None and counts.best is not None:
         fewer = replace(fewer, possible=np.append(counts.possible[kept], len(rows)), best=merged(counts.best))
     return _Joint(None, most, fewer), [*(parts[at] for at in kept), last]
@@ -287,17 +318,20 @@ def _sum(whole: Sum, children: list[Node]) -> Sum:
     Weights that are not would no longer be free to vary one without the other.
     """
     if whole.possible is not None:
-        return Sum(whole.counts, tuple(children), whole.possible, whole.best)
-    counts: list[Integers] = []
+        return replace(whole, children=tuple(children))
+    counts: list[Counts] = []
     merged: list[Node] = []
+    clusters: list[Cluster] = []
     for at, child in enumerate(children):
         if isinstance(child, Sum) and child.possible is None:
             counts.append(child.counts)
             merged.extend(child.children)
+            clusters.extend(child.clusters)
         else:
             counts.append(whole.counts[at : at + 1])
             merged.append(child)
-    return Sum(np.concatenate(counts), tuple(merged))
+            clusters.extend(whole.clusters[at : at + 1])
+    return replace(whole, counts=np.concatenate(counts), children=tuple(merged), clusters=tuple(clusters))
 
 
 def _joined(blocks: list[Leaves]) -> Leaves:

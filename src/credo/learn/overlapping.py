@@ -12,17 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from credo.credal_sets import Intervals
 from credo.kernels.fixed_logs import ONE
 from credo.kernels.overlapping_em import Rows, overlapping_em
-from credo.learn.clustering import MOST_CLUSTERS, HardEM
+from credo.learn.clustering import MOST_CLUSTERS, HardEM, orders
 from credo.learn.slices import SMOOTHING, Slice, offsets
 from credo.learn.trees import Integers
+from credo.learn.workers import ALONE, Workers
 
 Logarithm = Callable[[float], float]
 
@@ -270,7 +271,7 @@ class OverlappingEM:
     carry_threshold: bool = False
     most_clusters: int | None = 16
 
-    def cluster(self, part: Slice, random_state: int, parallel: Parallel | None = None) -> Memberships:
+    def cluster(self, part: Slice, random_state: int, workers: Workers = ALONE) -> Memberships:
         """Return the clusters of the rows of a slice; one cluster when its complete rows are all equal, or none is complete."""
         codes = _codes(part)
         complete: NDArray[np.bool_] = np.all(codes >= 0, axis=1)
@@ -281,35 +282,33 @@ class OverlappingEM:
                 passes=self.passes,
                 carry_threshold=self.carry_threshold,
             )
-            return _one_each(hard.cluster(part, random_state, parallel), complete)
+            return _one_each(hard.cluster(part, random_state, workers), complete)
         told = codes[complete]
         if not len(told) or (told == told[0]).all():
             return _one_each(np.zeros(len(codes), np.int32), complete)
         rows = rows_of(part, codes)
-        if parallel is None or self.carry_threshold:
-            return self._best(part, rows, random_state, range(self.restarts))[-1].memberships
-        shares = [range(k, self.restarts, parallel.n_jobs) for k in range(min(parallel.n_jobs, self.restarts))]
-        outcomes = parallel(delayed(self._best)(part, rows, random_state, share) for share in shares)
-        return max(outcome for share in outcomes for outcome in share).memberships
+        one_by_one = [[restart] for restart in range(self.restarts)]
+        shares = [range(self.restarts)] if workers.n == 1 or self.carry_threshold else one_by_one
+        return max(workers.map(partial(self._best, part, rows, random_state), shares)).memberships
 
-    def _best(self, part: Slice, rows: Rows, random_state: int, restarts: Iterable[int]) -> list[_Outcome]:
-        """Return the best of some restarts, as a list of one."""
+    def _best(self, part: Slice, rows: Rows, random_state: int, restarts: Iterable[int]) -> _Outcome:
+        """Return the best of some restarts."""
         columns = len(part.columns)
         penalty = round(self.cluster_penalty * columns * ONE)
         opening = columns * int(rows.log_count[1]) - int(rows.log_total[rows.kind, 1].sum(dtype=np.int64)) - penalty
         best: list[_Outcome] = []
+        drawn = enumerate(orders(part, random_state))
         for restart in restarts:
-            seed = np.random.SeedSequence(random_state, spawn_key=(*part.path, restart))
-            order = np.random.default_rng(seed).permutation(len(part.rows))
+            order = next(order for number, order in drawn if number == restart)
             if self.carry_threshold:
                 found, opening = self._run(order, rows, opening, penalty, -restart, halve=True)
             else:
                 found = self._settle(order, rows, opening, penalty, -restart)
             best = [max([*best, found])]
-        return best
+        return best[0]
 
     def _run(
-        self, order: NDArray[np.int64], rows: Rows, opening: int, penalty: int, minus_restart: int, halve: bool
+        self, order: NDArray[np.int32], rows: Rows, opening: int, penalty: int, minus_restart: int, halve: bool
     ) -> tuple[_Outcome, int]:
         """Return one outcome, settled where it divides the complete rows, and the last threshold."""
         most = np.iinfo(np.int64).max if self.most_clusters is None else self.most_clusters
@@ -320,7 +319,7 @@ class OverlappingEM:
         memberships = Memberships(first, number[slots], number[best_slot], complete)
         return _Outcome(bool(divided), int(likelihood) - penalty * int(used.sum()), minus_restart, memberships), int(opening)
 
-    def _settle(self, order: NDArray[np.int64], rows: Rows, opening: int, penalty: int, minus_restart: int) -> _Outcome:
+    def _settle(self, order: NDArray[np.int32], rows: Rows, opening: int, penalty: int, minus_restart: int) -> _Outcome:
         """Return the outcome of the first fit threshold on the way from `opening`, not settled where there is none."""
         low = high = None  # thresholds that do not divide the complete rows, and that make too many clusters
         crowded = None

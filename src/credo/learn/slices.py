@@ -12,10 +12,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.kernels.counting import value_counts
+from credo.kernels.counting import by_label, rows_with_gaps, value_counts, value_counts_of_runs
 from credo.kernels.fixed_logs import entropy_terms, shifted_logs
 from credo.learn.trees import Integers, Leaves
 
+UNCOUNTED: NDArray[np.int64] = np.empty(0, np.int64)
 SMOOTHING = 0.1  # added to every count while rows are clustered; leaves and weights are smoothed by other rules
 
 
@@ -36,6 +37,17 @@ class CodeTable:
         self.kinds = np.unique(self.n_values)  # columns of a kind are alike in their number of values
 
     @cached_property
+    def item_types(self) -> tuple[type[np.signedinteger], type[np.unsignedinteger]]:
+        """The smallest types for a position among all cells, and for the number of a value of any column.
+
+        With one byte and four, the rows of a slice take less memory than its cells where less than half of these differ from the
+        column's common value. All slices of a table have the same types, as kernels are compiled for each anew.
+        """
+        values = int(self.n_values.sum())
+        item = np.uint8 if values <= 1 << 8 else np.uint16 if values <= 1 << 16 else np.uint32
+        return np.int32 if self.codes.size < 1 << 31 else np.int64, item
+
+    @cached_property
     def log_count(self) -> NDArray[np.int32]:
         """The logarithm of each smoothed count."""
         return shifted_logs(len(self.codes) + 1, SMOOTHING)
@@ -44,11 +56,6 @@ class CodeTable:
     def log_total(self) -> NDArray[np.int32]:
         """By kind of column, the logarithm of each smoothed number of rows."""
         return np.stack([shifted_logs(len(self.codes) + 1, SMOOTHING * k) for k in self.kinds])
-
-    @cached_property
-    def log_size(self) -> NDArray[np.int32]:
-        """The logarithm of each number of rows."""
-        return shifted_logs(len(self.codes) + 1, 0.0)
 
     @cached_property
     def entropy_terms(self) -> NDArray[np.int64]:
@@ -73,14 +80,21 @@ class Slice:
     path : tuple of int
         Which child of which child of the whole table this is; random numbers are drawn by it.
     tested : bool
-        Whether the columns are known not to fall into independent groups; the whole table is never tested.
+        Whether the columns are known not to fall into independent groups.
+    counts : int array
+        How many rows have each value, the columns one after the other; counted unless given.
     """
 
     table: CodeTable
     rows: Integers
     columns: Integers
     path: tuple[int, ...] = ()
-    tested: bool = field(default=True)
+    tested: bool = True
+    counts: NDArray[np.int64] = field(default_factory=lambda: UNCOUNTED)
+
+    def __post_init__(self) -> None:
+        if self.counts is UNCOUNTED:
+            object.__setattr__(self, "counts", value_counts(self.table.codes, self.rows, self.columns, self.first_value))
 
     @cached_property
     def n_values(self) -> NDArray[np.int32]:
@@ -93,11 +107,6 @@ class Slice:
         return offsets(self.n_values)
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """How many rows have each value, the columns one after the other."""
-        return value_counts(self.table.codes, self.rows, self.columns, self.first_value)
-
-    @cached_property
     def missing(self) -> NDArray[np.int64]:
         """How many rows miss the cell of each column."""
         return len(self.rows) - np.add.reduceat(self.counts, offsets(self.n_values)[:-1])
@@ -106,6 +115,11 @@ class Slice:
     def has_gaps(self) -> bool:
         """Whether any cell is missing."""
         return bool(self.missing.any())
+
+    @property
+    def complete_rows(self) -> Integers:
+        """The rows that miss no cell."""
+        return self.rows[~rows_with_gaps(self.table.codes, self.rows, self.columns)] if self.has_gaps else self.rows
 
     @property
     def cells(self) -> int:
@@ -123,13 +137,18 @@ class Slice:
 
     def group(self, number: int, chosen: NDArray[np.bool_]) -> Slice:
         """Return the slice of the chosen columns, which are known to depend on each other."""
-        return Slice(self.table, self.rows, self.columns[chosen], (*self.path, number), tested=True)
+        counts = self.counts[np.repeat(chosen, self.n_values)]
+        return Slice(self.table, self.rows, self.columns[chosen], (*self.path, number), tested=True, counts=counts)
 
     def clusters(self, labels: Integers) -> list[Slice]:
         """Return the slice of the rows with each of the labels 0, 1, ..."""
-        ordered = self.rows[np.argsort(labels, kind="stable")]
-        parts = np.split(ordered, np.cumsum(np.bincount(labels))[:-1])
-        return [Slice(self.table, rows, self.columns, (*self.path, number), tested=False) for number, rows in enumerate(parts)]
+        ordered, ends = by_label(self.rows, labels, int(labels.max()) + 1)
+        counts = value_counts_of_runs(self.table.codes, ordered, ends, self.columns, self.first_value)
+        parts = np.split(ordered, ends[:-1])
+        return [
+            Slice(self.table, rows, self.columns, (*self.path, number), tested=False, counts=own)
+            for number, (rows, own) in enumerate(zip(parts, counts, strict=True))
+        ]
 
 
 def offsets(lengths: Integers) -> NDArray[np.int32]:

@@ -12,14 +12,67 @@ from BBC's 1058 columns, in 1,200 blocks). So leaves are no objects: a block hol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers: TypeAlias = NDArray[np.integer]
+Numbers: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[Any]  # fractions where rows are divided among clusters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cluster:
+    """A cluster of rows as learning left it: what it is like, and which rows it keeps.
+
+    Parameters
+    ----------
+    size : int
+        How many rows learning put there.
+    counts : int array
+        How many of them have each value, the columns one after the other.
+    rows : int array
+        Those of them that miss no cell of these columns, ascending.
+    """
+
+    size: int
+    counts: Integers
+    rows: Integers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenCounts:
+    """What is known of the rows at a node, for each child of a sum or each value of each leaf.
+
+    Parameters
+    ----------
+    sure : array
+        Rows that surely are at the node and surely there.
+    elsewhere : array
+        Rows that may be at the node and there in another child or with another value.
+    possible : array
+        Rows that may be there.
+    excluded : array
+        Rows that surely are at the node and surely not there.
+    """
+
+    sure: Numbers
+    elsewhere: Numbers
+    possible: Numbers
+    excluded: Numbers
+
+    def part(self, here: slice) -> OpenCounts:
+        """Return those of some children or values."""
+        return OpenCounts(self.sure[here], self.elsewhere[here], self.possible[here], self.excluded[here])
+
+    @classmethod
+    def joined(cls, pieces: Sequence[OpenCounts]) -> OpenCounts:
+        """Return several, one behind the other."""
+        arrays = ([p.sure for p in pieces], [p.elsewhere for p in pieces], [p.possible for p in pieces], [p.excluded for p in pieces])
+        return cls(*map(np.concatenate, arrays))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +88,15 @@ class Leaves:
         for each column as the table says it has values.
     missing : int array, optional
         How many of the rows miss the cell of each column; none unless given.
+    open : OpenCounts, optional
+        Where rows may be here or elsewhere: what bounds the probability of each value. `counts` and `missing` then are of the rows
+        that are most likely here.
     """
 
     columns: Integers
-    counts: Integers
-    missing: Integers | None = None
+    counts: Counts
+    missing: Counts | None = None
+    open: OpenCounts | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,12 +122,22 @@ class Sum:
         How many rows may be in each cluster; where it is not given, `counts` are all.
     best : int array, optional
         How many rows are most likely in each cluster, every row counted once: with `possible`, the centre of the weights.
+    columns : int array, optional
+        The columns below.
+    clusters : tuple of Cluster
+        What learning found, one for each child, where rows are to be counted anew.
+    open : OpenCounts, optional
+        Where rows may be in one cluster or another: what bounds the weight of each. `counts` then are of the rows that are most
+        likely there.
     """
 
-    counts: Integers
+    counts: Counts
     children: tuple[Node, ...]
     possible: Integers | None = None
     best: Integers | None = None
+    columns: Integers | None = None
+    clusters: tuple[Cluster, ...] = ()
+    open: OpenCounts | None = None
 
 
 Node: TypeAlias = "Leaves | Product | Sum"

@@ -41,6 +41,8 @@ def encode(table: ArrayLike, schema: Schema) -> NDArray[np.int8]:
     array = _checked(table)
     if array.shape[1] != len(schema):
         raise SchemaError(f"the table has {array.shape[1]} columns, but the model has {len(schema)}: {', '.join(schema.names[:8])} ...")
+    if _are_codes(array, schema):
+        return array  # a copy would take as much memory again
     codes = np.full(array.shape, MISSING, dtype=np.int8)
     for at, column in enumerate(schema):
         values, known = _whole_numbers(array, at)
@@ -52,6 +54,14 @@ def encode(table: ArrayLike, schema: Schema) -> NDArray[np.int8]:
             raise SchemaError(f"row {row}, column {at}: the value {values[wrong[0]]} is not one the model has learned: {column!r}")
         codes[slice(None) if known is None else known, at] = place
     return codes
+
+
+def _are_codes(array: NDArray[Any], schema: Schema) -> bool:
+    """Tell whether the values of a table are its codes, in the type that codes have."""
+    if array.dtype != np.int8 or not array.flags.c_contiguous:
+        return False
+    plain = all(column.labels == tuple(range(column.size)) for column in schema)
+    return plain and bool(array.min() >= 0) and bool((array.max(axis=0) < schema.sizes).all())
 
 
 def _checked(table: ArrayLike) -> NDArray[Any]:
