@@ -6,30 +6,29 @@ import math
 
 import numpy as np
 
-from credo.circuit.kinds import LEAF, PRODUCT
 from credo.kernels.jit import kernel
 
 
 @kernel
-def expected_counts(kind, column, child_offset, child, weight_offset, log_weights, codes, counts):
+def expected_counts(is_leaf, is_product, column, child_offset, child, weight_offset, log_weights, codes, counts):
     """Add to `counts`, laid out as the weights, the expected number of rows that pass each; return the log-likelihood of all rows.
 
     A row passes a child of a sum with the probability that the child made it, given its known cells; where a leaf's cell is
     missing it passes the values by their weights.
     """
-    nodes = len(kind)
+    nodes = len(column)
     value, flow = np.empty(nodes), np.empty(nodes)
     total = 0.0
     for i in range(len(codes)):
         for node in range(nodes):
             flow[node] = 0
             first = weight_offset[node]
-            if kind[node] == LEAF:
+            if is_leaf[node]:
                 code = codes[i, column[node]]
                 value[node] = log_weights[first + code] if code >= 0 else 0.0
                 continue
             start, stop = child_offset[node], child_offset[node + 1]
-            if kind[node] == PRODUCT:
+            if is_product[node]:
                 value[node] = 0
                 for at in range(start, stop):
                     value[node] += value[child[at]]
@@ -52,14 +51,14 @@ def expected_counts(kind, column, child_offset, child, weight_offset, log_weight
             if here <= 0:
                 continue
             start, stop = child_offset[node], child_offset[node + 1]
-            if kind[node] == LEAF:
+            if is_leaf[node]:
                 code = codes[i, column[node]]
                 if code >= 0:
                     counts[first + code] += here
                 else:
                     for at in range(first, weight_offset[node + 1]):
                         counts[at] += here * math.exp(log_weights[at])
-            elif kind[node] == PRODUCT:
+            elif is_product[node]:
                 for at in range(start, stop):
                     flow[child[at]] += here
             else:

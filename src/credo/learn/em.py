@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.circuit.arrays import CircuitArrays
-from credo.circuit.kinds import LEAF, NO_SET
+from credo.circuit.kinds import LEAF, NO_SET, PRODUCT
 from credo.infer.compatible import with_weights
 from credo.kernels.flows import expected_counts
 from credo.learn.freeze import projected
@@ -54,7 +54,7 @@ def _stepped(arrays: CircuitArrays, codes: NDArray[np.int8], steps: int, smoothi
         counts = pseudo.copy()
         with np.errstate(divide="ignore"):
             log_weights = np.log(weights)
-        layout = arrays.kind, arrays.column, arrays.child_offset, arrays.child, arrays.weight_offset
+        layout = arrays.kind == LEAF, arrays.kind == PRODUCT, arrays.column, arrays.child_offset, arrays.child, arrays.weight_offset
         expected_counts(*layout, log_weights, codes, counts)
         totals = np.repeat(np.add.reduceat(counts, starts), lengths)
         weights = np.divide(counts, totals, out=weights.copy(), where=totals > 0)  # what no row passes stays as it is
