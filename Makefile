@@ -27,6 +27,7 @@ coverage: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.likelihood
+	$(BIN)/python -m benchmarks.structures
 	$(BIN)/python -m benchmarks.learning $(if $(YARDSTICK),--yardstick $(YARDSTICK))
 
 clean:

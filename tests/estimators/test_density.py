@@ -66,7 +66,7 @@ class TestLearning:
 
     def test_seeds(self):
         def fitted(random_state):
-            return CredalSPN(random_state=random_state, smoothing=1.0, cluster_penalty=0.2).fit(COMPLETE).circuit_
+            return CredalSPN(random_state=random_state, clustering="hard_em", smoothing=1.0, cluster_penalty=0.2).fit(COMPLETE).circuit_
 
         assert fitted(0) == fitted(0)
         assert fitted(0) != fitted(1)
@@ -176,6 +176,36 @@ class TestLimits:
         assert 9 < small.n_nodes_ <= limit
         with pytest.warns(CredoWarning, match="max_nodes=1 was reached:"):
             assert CredalSPN(**settings, max_nodes=1).fit(table).n_nodes_ == 9  # a product of leaves is the least there is
+
+    @pytest.mark.parametrize(
+        "settings", [("learn_spn", "soft_em"), ("levray_belle", "soft_em"), ("cautious", "soft_em"), ("cautious", "hard_em")]
+    )
+    def test_a_limit_leaves_the_numbers_of_columns_as_they_are(self, settings):
+        learner, clustering = settings
+        told = {"learner": learner, "clustering": clustering, "g_factor": 0.5, "cluster_penalty": 0.1, "smoothing": 0.0, "random_state": 0}
+        for limit in (20, 40, 80):
+            with pytest.warns(CredoWarning, match="was reached"):
+                model = CredalSPN(**told, max_nodes=limit).fit(COMPLETE)
+            assert model.circuit_.is_precise
+            for column in range(COMPLETE.shape[1]):
+                seen = (COMPLETE[:, column] == 1).mean()
+                assert tuple(model.probability({f"x{column}": 1})) == pytest.approx((seen, seen), abs=1e-9)
+
+    @pytest.mark.parametrize("learner", ["learn_spn", "levray_belle", "cautious"])
+    @pytest.mark.parametrize("cluster_penalty", [1e6, 1e9, 1e15])
+    def test_a_penalty_beyond_all_measure_is_a_large_one(self, learner, cluster_penalty):
+        table = COMPLETE if learner == "learn_spn" else WITH_GAPS
+        model = CredalSPN(learner, cluster_penalty=cluster_penalty, smoothing=1.0, random_state=0).fit(table)
+        assert np.isfinite(model.score(COMPLETE))
+
+    @pytest.mark.parametrize("learner", ["learn_spn", "levray_belle", "cautious"])
+    def test_a_g_factor_beyond_all_measure_finds_no_dependence(self, learner):
+        table = COMPLETE if learner == "learn_spn" else WITH_GAPS
+        told = {"learner": learner, "smoothing": 1.0, "random_state": 0}
+        assert CredalSPN(**told, g_factor=1e15).fit(table).n_nodes_ == CredalSPN(**told, g_factor=1e7).fit(table).n_nodes_
+
+    def test_a_g_factor_is_kept_on_tables_too_small_to_hold_rows_out(self):
+        assert CredalSPN(g_factor=2.0, random_state=0).fit(np.eye(5)).g_factor_ == 2.0
 
     def test_no_warning_where_nothing_was_cut_short(self):
         CredalSPN(max_nodes=10**6, random_state=0).fit(WITH_GAPS)  # warnings are errors here

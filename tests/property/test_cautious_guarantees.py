@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from credo import CredalSPN, gaps
+from credo import CredalSPN, Intervals, gaps
 from credo.learn.credal_counts import counted
 from credo.learn.freeze import freeze
 from credo.learn.membership import Best, Dominance, Posterior
@@ -95,6 +95,36 @@ def _only_unreached_nodes_differ(precise, credal):
     outside = (credal.lower - 1e-9 > precise.centre) | (precise.centre > credal.upper + 1e-9)
     owner = np.repeat(np.arange(precise.n_nodes), np.diff(precise.weight_offset))
     return bool((precise.upper - precise.lower > 1 - 1e-9)[np.isin(owner, owner[outside])].all())
+
+
+@pytest.mark.parametrize("clustering", ["soft_em", "hard_em"])
+@pytest.mark.parametrize("rule", ["margin", "best", "posterior", "ratio(3)", "dominance", "levray_belle"])
+@pytest.mark.parametrize("toward", ["columns", "uniform"])
+def test_every_interval_is_reachable_and_no_value_impossible(rule, toward, clustering):
+    table = gaps.mar(mixed(rows=300), 0.3, random_state=2)
+    settings = {"g_factor": 1.0, "cluster_penalty": 0.1, "random_state": 0, "clustering": clustering}
+    for smoothing, strength in ((0.0, 0.0), (0.7, 0.0), (0.7, 1.0)):
+        model = CredalSPN(membership=rule, smooth_toward=toward, smoothing=smoothing, prior_strength=strength, **settings).fit(table)
+        arrays = model.circuit_.arrays
+        sums = np.flatnonzero(np.diff(arrays.weight_offset) > 0)
+        for node in sums.tolist():
+            credal = arrays.credal_set(node)
+            if isinstance(credal, Intervals):
+                assert credal.is_reachable, (node, credal)
+                assert credal.contains(credal.centre)
+        if smoothing:
+            assert np.isfinite(model.score_samples_bounds(mixed(rows=300))).all()
+
+
+def test_rows_that_know_hardly_anything_change_hardly_anything():
+    """They are divided among clusters as all rows are, and neither begin a cluster nor give it weight."""
+    table = mixed(rows=600)
+    told = {"g_factor": 2.0, "smoothing": 1.0, "random_state": 0}
+    alone = CredalSPN(**told).fit(table)
+    with_empty = np.vstack([table, np.full((2400, 8), np.nan)])
+    model = CredalSPN(**told).fit(with_empty)
+    assert model.n_nodes_ > 0.5 * alone.n_nodes_
+    assert abs(model.score(table) - alone.score(table)) < 0.02 * abs(alone.score(table))
 
 
 def mixed(rows=400, columns=8, seed=0):

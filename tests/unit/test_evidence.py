@@ -150,3 +150,11 @@ def test_too_many_weights_for_all_extreme_points_name_the_node():
     b = CircuitBuilder({"age": 13})
     precise = b.freeze(b.leaf("age", [1 / 13] * 13))
     np.testing.assert_allclose(precise.log_bounds([[0]], solver="vertices"), np.log(1 / 13))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
+def test_masked_codes_are_missing(dtype):
+    b = CircuitBuilder({"a": 2, "b": 2})
+    circuit = b.freeze(b.product([b.leaf("a", [0.9, 0.1]), b.leaf("b", [0.8, 0.2])]))
+    codes = np.ma.array(np.array([[0, 1]], dtype), mask=[[True, False]])
+    assert np.exp(circuit.log_likelihood(codes)) == pytest.approx(0.2)

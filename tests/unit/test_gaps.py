@@ -158,3 +158,8 @@ def test_errors_name_the_parameter_what_is_allowed_and_the_value(gap, arguments,
 def test_impossible_settings_are_refused(call, message):
     with pytest.raises(ParameterError, match=message):
         call()
+
+
+def test_masked_cells_are_missing():
+    table = np.ma.array(np.ones((4, 3)), mask=np.eye(4, 3, dtype=bool))
+    assert np.isnan(gaps.mcar(table, 0.0)).sum() == 3

@@ -23,10 +23,11 @@ from credo.infer.compatible import Choice, compatible
 from credo.infer.likelihood import log_likelihood
 from credo.infer.program import compile_program
 from credo.infer.scores import Scores
+from credo.kernels.dependence import FEWEST_PAIRS
 from credo.learn.credal_counts import counted
 from credo.learn.em import refined
-from credo.learn.freeze import freeze
-from credo.learn.independence import FEWEST_PAIRS, rarely_known_together
+from credo.learn.freeze import Toward, freeze
+from credo.learn.independence import rarely_known_together
 from credo.learn.learners import LEARNERS, structure_learner
 from credo.learn.membership import MembershipRule, rule_of
 from credo.learn.slices import CodeTable
@@ -72,7 +73,8 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         Bound on the size of the circuit; what would exceed it becomes a product of leaves, with a warning.
     membership : {"margin", "best", "posterior", "ratio(ALPHA)", "dominance", "levray_belle"} or a rule
         For "cautious": which clusters a row with gaps may be in. "best": the one that is most likely by its known cells. "margin":
-        that one, with room for a fifth more missing cells than there are ("margin(0.1)": a tenth), as filling a gap may move a row.
+        that one, with room for a fifth more missing cells than there are ("margin(0.1)": a tenth), as filling a gap may move a row;
+        rows that know less than half of their cells are divided as by "posterior".
         "posterior": all, in parts. "ratio(3)": all at least a third as likely as the best. "dominance": all that some completion of
         the row would choose. "levray_belle": the published rule.
     clustering : {"soft_em", "hard_em"}
@@ -118,7 +120,9 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
     g_factor_ : float
         The factor in use.
     learning_seconds_ : float
-        How long structure and weights took.
+        How long structure and weights of this circuit took.
+    fit_seconds_ : float
+        How long all of `fit` took, with what was learned to choose the smoothing and the g_factor.
 
     Examples
     --------
@@ -184,13 +188,14 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         y : ignored
             For scikit-learn's pipelines.
         validation : array-like, optional
-            Rows that choose the smoothing.
+            Rows that choose the smoothing and the g_factor, where these are not numbers.
 
         Returns
         -------
         CredalSPN
             The estimator itself.
         """
+        begun = time.perf_counter()
         check_parameters(self, validation is not None)
         schema = infer_schema(X)
         codes = encode(X, schema)
@@ -202,6 +207,7 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         self.schema_ = schema
         self.n_features_in_ = len(schema)
         self._count(grown, codes)
+        self.fit_seconds_ = time.perf_counter() - begun
         for message in grown.said:
             warnings.warn(message, CredoWarning, stacklevel=2)
         return self
@@ -219,7 +225,8 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         if chosen_by is None:
             kept, held_out = _divided(len(codes), seed)
             if not len(held_out):
-                return self._grown(codes, schema, seed, PUBLISHED_G_FACTOR, 1.0 if len(smoothings) > 1 else smoothings[0])
+                factor = factors[0] if len(factors) == 1 else PUBLISHED_G_FACTOR
+                return self._grown(codes, schema, seed, factor, smoothings[0] if len(smoothings) == 1 else 1.0)
             learned_from, chosen_by = codes[kept], codes[held_out]
         found = [self._grown(learned_from, schema, seed, factor) for factor in factors]
         likelihoods = [self._best_smoothing(grown, smoothings, chosen_by) for grown in found]
@@ -233,7 +240,7 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         """Set the smoothing that is best for some rows, the largest of equals, and return their log-likelihoods."""
         found = []
         for smoothing in smoothings:
-            central = compatible(self._frozen(replace(grown, smoothing=smoothing)))
+            central = compatible(_frozen(replace(grown, smoothing=smoothing)))
             found.append(log_likelihood(central, compile_program(central), codes))
         best = max(range(len(found)), key=lambda at: found[at].mean())
         grown.smoothing = smoothings[best]
@@ -242,7 +249,7 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
     def _count(self, grown: _Grown, codes: Codes) -> None:
         """Take what was learned, or counted, as the model."""
         start = time.perf_counter()
-        arrays = self._frozen(grown)
+        arrays = _frozen(grown)
         if self.em_steps:
             arrays = refined(arrays, codes, self.em_steps, grown.smoothing)
         self.circuit_ = Circuit(arrays, grown.schema)
@@ -294,14 +301,16 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         tree = counted(grown.tree, CodeTable(codes, np.array(grown.schema.sizes)), rule_of(other.membership), same_rows)
         for name in ("schema_", "n_features_in_", "smoothing_", "g_factor_"):
             setattr(other, name, getattr(self, name))
-        other._count(replace(grown, tree=tree, seconds=time.perf_counter() - start), codes)
+        toward, strength, free = other._credal_settings()
+        seconds = time.perf_counter() - start
+        other._count(replace(grown, tree=tree, seconds=seconds, toward=toward, prior_strength=strength, contamination=free), codes)
         return other
 
     def width_by_source(self, event: Mapping[str, object]) -> WidthBySource:
         """Return how much of the width of a probability comes from gaps, from the size of the sample, and from contamination.
 
-        The interval is computed with gaps alone, then with `prior_strength`, then with `contamination`, too; each source is what it
-        adds. So the three add to the width.
+        The interval is computed with gaps alone (all that `membership` leaves open, the room of "margin" included), then with
+        `prior_strength`, then with `contamination`, too; each source is what it adds. So the three add to the width.
 
         Parameters
         ----------
@@ -320,12 +329,12 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         grown = self._tree
 
         def width(prior_strength: float, contamination: float) -> float:
-            arrays = self._frozen(grown, prior_strength=prior_strength, contamination=contamination)
+            arrays = _frozen(replace(grown, prior_strength=prior_strength, contamination=contamination))
             bounds = Circuit(arrays, grown.schema).probability(event)
             return bounds.upper - bounds.lower
 
-        gaps, with_sample = width(0.0, 0.0), width(self.prior_strength, 0.0)
-        return WidthBySource(gaps, with_sample - gaps, width(self.prior_strength, self.contamination) - with_sample)
+        gaps, with_sample = width(0.0, 0.0), width(grown.prior_strength, 0.0)
+        return WidthBySource(gaps, with_sample - gaps, width(grown.prior_strength, grown.contamination) - with_sample)
 
     def probability(self, event: Mapping[str, object]) -> Bounds:
         """Return the lower and upper probability of an event.
@@ -374,7 +383,7 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         >>> from credo import CredalSPN
         >>> table = np.array([[1, 1], [1, 1], [0, 0], [0, 0], [1, np.nan]] * 20)
         >>> CredalSPN(smoothing=1.0, random_state=0).fit(table).scores(table[:4])
-        Scores(min_ll=-0.988, avg_ll=-0.757, opt_ll=-0.744, gap=0.244)
+        Scores(min_ll=-0.988, avg_ll=-0.755, opt_ll=-0.744, gap=0.244)
         """
         _check("of", of in ("auto", "centre", "vertex_mean"), "'auto', 'centre' or 'vertex_mean'", of)
         codes = self._encoded(X)
@@ -395,6 +404,13 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
     def _encoded(self, X: ArrayLike) -> NDArray[np.int8]:
         check_is_fitted(self, "circuit_")
         return encode(X, self.schema_)
+
+    def _credal_settings(self) -> tuple[Toward, float, float]:
+        """Return what circuits are made with besides the smoothing."""
+        toward = self.smooth_toward
+        if toward == "auto":
+            toward = "columns" if self.learner == "cautious" else "uniform"
+        return toward, float(self.prior_strength), float(self.contamination)
 
     @property
     def _tree(self) -> _Grown:
@@ -427,21 +443,7 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         if self.learner == "cautious":
             tree = counted(tree, table, rule_of(self.membership))
             said.extend(_hardly_together(table, schema))
-        return _Grown(tree, schema, g_factor, smoothing, time.perf_counter() - start, len(codes), said)
-
-    def _frozen(self, grown: _Grown, prior_strength: float | None = None, contamination: float | None = None) -> CircuitArrays:
-        """Return the circuit of a tree."""
-        toward = self.smooth_toward
-        if toward == "auto":
-            toward = "columns" if self.learner == "cautious" else "uniform"
-        return freeze(
-            grown.tree,
-            grown.schema.sizes,
-            grown.smoothing,
-            toward,
-            self.prior_strength if prior_strength is None else prior_strength,
-            self.contamination if contamination is None else contamination,
-        )
+        return _Grown(tree, schema, g_factor, smoothing, time.perf_counter() - start, len(codes), said, *self._credal_settings())
 
 
 @dataclass(slots=True, eq=False)
@@ -455,6 +457,15 @@ class _Grown:
     seconds: float
     n_rows: int
     said: list[str]
+    toward: Toward
+    prior_strength: float
+    contamination: float
+
+
+def _frozen(grown: _Grown) -> CircuitArrays:
+    """Return the circuit of a tree."""
+    settings = grown.smoothing, grown.toward, grown.prior_strength, grown.contamination
+    return freeze(grown.tree, grown.schema.sizes, *settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -525,5 +536,7 @@ def _as_good(rows: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
     """Tell whether log-likelihoods of rows are those of the best model, or as good up to a standard error of the difference."""
     if rows is best:
         return True
+    if not np.isfinite(rows).all() or not np.isfinite(best).all():
+        return bool(rows.mean() >= best.mean())
     behind = best - rows
     return bool(behind.mean() <= behind.std() / len(behind) ** 0.5)

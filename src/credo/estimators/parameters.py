@@ -31,6 +31,7 @@ def check_parameters(told: Any, has_validation: bool) -> None:
     good = told.n_jobs is None or (isinstance(told.n_jobs, Integral) and not isinstance(told.n_jobs, bool) and told.n_jobs != 0)
     check("n_jobs", good, "None or a whole number other than 0", told.n_jobs)
     check("clustering", told.clustering in CLUSTERINGS, f"one of {', '.join(map(repr, CLUSTERINGS))}", told.clustering)
+    check("verbose", told.verbose is None or isinstance(told.verbose, bool | np.bool_), "True, False or None", told.verbose)
     check("counts", told.counts in ("sums", "printed"), "'sums' or 'printed'", told.counts)
     check("carry_threshold", isinstance(told.carry_threshold, bool | np.bool_), "True or False", told.carry_threshold)
     good = told.smooth_toward in ("auto", "columns", "uniform")

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,11 +28,24 @@ from sklearn.base import clone
 
 from credo.estimators.density import CredalSPN
 from credo.learn.em import expectation_maximisation
+from credo.learn.membership import rule_of
 from credo.model.circuit import Circuit
 from credo.table import datasets, gaps
+from credo.table.encode import encode, infer_schema
 
 Table: TypeAlias = NDArray[np.float64]
 Kind: TypeAlias = Literal["P(a)", "P(a,b)", "P(a|b)"]
+
+
+def few_known(complete: Table, share: float, random_state: int) -> Table:
+    """Take all but two cells out of a share of the rows."""
+    rng = np.random.default_rng(random_state)
+    table = complete.copy()
+    chosen = rng.choice(len(table), round(share * len(table)), replace=False)
+    place = rng.random((len(chosen), table.shape[1])).argsort(axis=1).argsort(axis=1)
+    table[chosen] = np.where(place < 2, table[chosen], np.nan)
+    return table
+
 
 KINDS: tuple[Kind, ...] = ("P(a)", "P(a,b)", "P(a|b)")
 RULES = ("margin", "best", "posterior", "ratio(2)", "ratio(10)", "dominance", "levray_belle")
@@ -42,6 +56,7 @@ MECHANISMS: dict[str, Callable[..., Table]] = {
     "MAR": gaps.mar,
     "MNAR self": partial(gaps.mnar, kind="self"),
     "MNAR tail": partial(gaps.mnar, kind="tail"),
+    "two known": few_known,
 }
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.4)
 QUERIES = 300  # random ones of two columns, of each kind
@@ -121,8 +136,9 @@ def intervals(model: CredalSPN, asked: Queries) -> NDArray[np.float64]:
         rows = np.arange(len(codes))
         codes[rows, a] = (codes[rows, a] + shift) % sizes
         against += np.where((shift < sizes)[:, None], np.exp(model.circuit_.log_bounds(codes)), 0.0)
-    lower = joint[:, 0] / np.maximum(joint[:, 0] + against[:, 1], 1e-300)
-    upper = joint[:, 1] / np.maximum(joint[:, 1] + against[:, 0], 1e-300)
+    below, above = joint[:, 0] + against[:, 1], joint[:, 1] + against[:, 0]
+    lower = np.divide(joint[:, 0], below, out=np.zeros(len(joint)), where=below > 0)
+    upper = np.divide(joint[:, 1], above, out=np.ones(len(joint)), where=above > 0)
     return np.column_stack([lower, upper])
 
 
@@ -146,6 +162,8 @@ def measure(
     settings: dict[str, Any] | None = None,
 ) -> Iterator[Line]:
     """Learn from a table with gaps and yield how each rule does."""
+    schema = infer_schema(complete)
+    complete = encode(complete, schema).astype(np.float64)
     table = MECHANISMS[mechanism](complete, share, random_state=random_state)
     rng = np.random.default_rng(random_state)
     questions = random_queries(complete, rng)
@@ -159,9 +177,9 @@ def measure(
     if not with_points:
         return
     truth = learned.recount(complete, same_rows=True)
-    common = np.array([np.bincount(column[~np.isnan(column)].astype(int)).argmax() for column in table.T])
+    common = np.array([np.bincount(column[~np.isnan(column)].astype(int), minlength=1).argmax() for column in table.T])
     whole_rows = table[~np.isnan(table).any(axis=1)]
-    models = {"impute mode": learned.recount(np.where(np.isnan(table), common, table))}
+    models = {"impute mode": learned.recount(np.where(np.isnan(table), common, table), same_rows=True)}
     if len(whole_rows):
         models["drop rows"] = learned.recount(whole_rows)
     codes = np.where(np.isnan(table), -1, table).astype(np.int8)
@@ -219,10 +237,10 @@ def rows(lines: Sequence[Line]) -> Iterator[str]:
     """Yield the lines as text: one for each rule, its kinds of questions side by side."""
     head = f"{'table':<10}{'gaps':<11}{'share':>6}  {'rule':<13}{'nodes':>8}"
     yield head + "".join(f"  | {kind:<7}cover  width  /share    off  misfit" for kind in KINDS)
-    for at in range(0, len(lines), len(KINDS)):
-        first = lines[at]
-        cells = f"{first.table:<10}{first.mechanism:<11}{first.share:>6.0%}  {first.rule:<13}{first.nodes:>8,d}"
-        for line in lines[at : at + len(KINDS)]:
+    for (table, mechanism, share, rule), group in groupby(lines, lambda line: (line.table, line.mechanism, line.share, line.rule)):
+        here = list(group)
+        cells = f"{table:<10}{mechanism:<11}{share:>6.0%}  {rule:<13}{here[0].nodes:>8,d}"
+        for line in here:
             numbers = f"{line.width:7.4f} {line.relative_width:7.2f} {line.off:6.4f}  {line.misfit:6.4f}"
             cells += f"  |       {line.coverage:6.1%} {numbers}"
         yield cells
@@ -272,6 +290,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", help="write the figures to this file")
     parser.add_argument("--plot", help="draw coverage against width into this file")
     chosen = parser.parse_args(arguments)
+    for rule in chosen.rules:
+        rule_of(rule)
     if not chosen.tables:
         print("no benchmark tables: set CREDO_DATA to a folder with NAME/NAME.train.data.gz and so on", file=sys.stderr)
         return 1

@@ -17,7 +17,9 @@ MISSING = -1
 def checked_codes(codes: ArrayLike, schema: Schema) -> NDArray[Any]:
     """Return `codes` as an array of whole numbers (rows, columns) within each column's values, or say what is wrong."""
     try:
-        array = codes.filled(MISSING) if isinstance(codes, np.ma.MaskedArray) else np.asarray(codes)
+        array = np.asarray(codes)
+        if isinstance(codes, np.ma.MaskedArray) and array.dtype.kind in "biu":
+            array = np.where(np.ma.getmaskarray(codes), MISSING, array.astype(np.int64))
     except ValueError as error:
         raise EvidenceError(f"codes must have the shape (rows, {len(schema)}); these rows differ in length") from error
     if array.ndim != 2 or array.shape[1] != len(schema):

@@ -17,7 +17,8 @@ class Scores:
     min_ll : float
         Mean of the lower log-probabilities: the worst compatible network, row by row.
     avg_ll : float
-        Mean log-likelihood of one compatible network, that of the means of the limited extreme points.
+        Mean log-likelihood of one compatible network: of the means of the limited extreme points as published, of the centres for
+        the cautious learner.
     opt_ll : float
         Mean of the upper log-probabilities. It is not the score of a distribution (the upper probabilities of all rows add
         to more than 1): read it together with the gap.
@@ -42,7 +43,7 @@ class Scores:
     @property
     def gap(self) -> float:
         """How far apart the lower and upper log-probability of a row are, on average."""
-        return self.opt_ll - self.min_ll
+        return self.opt_ll - self.min_ll if self.opt_ll > self.min_ll else 0.0  # also where both are minus infinity
 
     def __repr__(self) -> str:
         return f"Scores(min_ll={self.min_ll:.3f}, avg_ll={self.avg_ll:.3f}, opt_ll={self.opt_ll:.3f}, gap={self.gap:.3f})"

@@ -78,6 +78,16 @@ def rows_with_gaps(codes, rows, columns):
 
 
 @kernel
+def known_cells(codes, rows, columns):
+    """Return how many cells of the columns each row knows."""
+    known = np.zeros(len(rows), np.int64)
+    for i in range(len(rows)):
+        for v in columns:
+            known[i] += codes[rows[i], v] >= 0
+    return known
+
+
+@kernel
 def common_values(counts, first_value):
     """Return the most common value of each column, the first of equals."""
     common = np.zeros(len(first_value) - 1, np.int32)

@@ -21,6 +21,7 @@ from credo.kernels.fixed_logs import ONE
 from credo.kernels.jit import inlined, kernel
 
 WORD = 64
+MOST_NATS = 2.0**38  # more than half of any G; in fixed point it still fits 63 bits
 
 
 @inlined
@@ -107,11 +108,12 @@ def dependent_pairs(bits, first_bit, counts, rows, entropy_terms, g_factor, begi
                     left -= pairs[a - first, b]
                 half_g += entropy_terms[left]
             half_g += entropy_terms[corner]
-            if half_g >= np.int64(np.rint((freedom[i] * freedom[j] * g_factor + 0.0005) * ONE)):
+            if half_g >= np.int64(np.rint(min(freedom[i] * freedom[j] * g_factor + 0.0005, MOST_NATS) * ONE)):
                 dependent[i, j] = dependent[j, i] = True
     return dependent
 
 
+FEWEST_PAIRS = 20  # rows that know both columns; from fewer a test of known cells finds nothing
 SUMS, PRINTED, KNOWN = 0, 1, 2  # how rows that miss a cell of a pair are counted
 
 
@@ -121,7 +123,8 @@ def dependent_pairs_with_gaps(bits, first_bit, counts, rows, way, g_factor, begi
 
     A row with one cell missing counts for each value there with equal parts, a row with both missing not at all. The marginals
     are the sums of these mean counts and n is their total; when `way` is PRINTED, a marginal is the mean of the rows that surely and
-    that possibly have the value, and n the rows of the slice. When it is KNOWN, rows with any of the two missing do not count.
+    that possibly have the value, and n the rows of the slice. When it is KNOWN, rows with any of the two missing do not count,
+    and too few of the others make the pair independent.
     """
     share = 0.0 if way == KNOWN else 1.0
     columns = len(first_bit) - 1
@@ -171,6 +174,8 @@ def dependent_pairs_with_gaps(bits, first_bit, counts, rows, way, g_factor, begi
                 for b in range(width):
                     if mean[a, b] > 0:
                         half_g += mean[a, b] * math.log(mean[a, b] * total / (row_sum[a] * column_sum[b]))
+            if way == KNOWN and total < FEWEST_PAIRS:
+                continue
             freedom = max(rows_met - 1, 0) * max(columns_met - 1, 0)
             if half_g >= freedom * g_factor + 0.0005:
                 dependent[i, j] = dependent[j, i] = True

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.kernels.jit import kernel
+from credo.kernels.jit import inlined, kernel
 
 ROUNDING = 1e-9  # nats; scores are sums of logarithms, and ties must be kept whatever the order of summation
+MOST_TABLED = 1 << 22  # differences of two clusters in a column that are computed once for all rows
+
+
+@inlined
+def _most_gained(log_models, first_value, c, d, v):
+    """Return the most that a value of a column is better for one cluster than for another; some value is no worse."""
+    most = 0.0
+    for value in range(first_value[v], first_value[v + 1]):
+        most = max(most, log_models[value, c] - log_models[value, d])
+    return most
 
 
 @kernel
@@ -19,6 +29,13 @@ def not_dominated(codes, scores, first_value, log_models):
     rows, clusters = scores.shape
     columns = codes.shape[1]
     kept = np.ones((rows, clusters), np.bool_)
+    tabled = clusters * clusters * columns <= MOST_TABLED
+    gains = np.zeros((clusters, clusters, columns) if tabled else (1, 1, 1))
+    if tabled:
+        for c in range(clusters):
+            for d in range(clusters):
+                for v in range(columns):
+                    gains[c, d, v] = _most_gained(log_models, first_value, c, d, v)
     for i in range(rows):
         for c in range(clusters):
             for d in range(clusters):
@@ -28,10 +45,7 @@ def not_dominated(codes, scores, first_value, log_models):
                 for v in range(columns):
                     if codes[i, v] >= 0:
                         continue
-                    most = -np.inf
-                    for value in range(first_value[v], first_value[v + 1]):
-                        most = max(most, log_models[value, c] - log_models[value, d])
-                    ahead -= most  # may be negative only where rounding is: some value is at least as likely in c
+                    ahead -= gains[c, d, v] if tabled else _most_gained(log_models, first_value, c, d, v)
                     if ahead <= 0:
                         break
                 if ahead > 0:

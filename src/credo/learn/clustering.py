@@ -76,7 +76,7 @@ class HardEM:
     def _best(self, part: Slice, rows: _ItemRows, random_state: int, restarts: Sequence[int]) -> _Outcome:
         """Return the best of some restarts."""
         table = part.table
-        penalty = round(self.cluster_penalty * len(part.columns) * ONE)
+        penalty = fixed_penalty(self.cluster_penalty, part)
         opening = len(part.columns) * int(table.log_count[1]) - int(rows.kinds @ table.log_total[:, 1]) - penalty
         layout = (rows.starts, rows.items, rows.first_item, table.log_count, table.log_total, rows.kinds)
         most = int(MOST_CLUSTERS * len(part.rows))
@@ -97,6 +97,12 @@ class HardEM:
             best = outcome if best is None else max(best, outcome)
         assert best is not None
         return best
+
+
+def fixed_penalty(cluster_penalty: float, part: Slice) -> int:
+    """Return what a cluster costs, in fixed point; no more than one cluster could ever be worth, with room for sums of it."""
+    most = (1 << 60) // (2 * max(len(part.rows), 1))
+    return min(round(min(cluster_penalty * len(part.columns), 2.0**39) * ONE), most)
 
 
 def orders(part: Slice, random_state: int) -> Iterator[NDArray[np.int32]]:
@@ -130,10 +136,17 @@ class OnGuides:
             return self.clustering.cluster(part, random_state, workers)
         codes = part.table.codes[np.ix_(part.rows, part.columns)]
         known = (codes >= 0).sum(axis=1)
-        guides = known >= (len(part.columns) if 2 * (known == len(part.columns)).sum() >= len(known) else np.median(known))
+        complete = known == len(part.columns)
+        guides = complete if 2 * complete.sum() >= len(known) else known >= max(np.median(known), 1)
+        if not guides.any():
+            return np.zeros(len(known), np.int32)
         common = common_values(part.counts, part.first_value).astype(codes.dtype)
         filled = CodeTable(np.where(codes[guides] < 0, common, codes[guides]), part.n_values)
         found = self.clustering.cluster(replace(filled.whole(), path=part.path), random_state, workers)
+        if not found.any() and not guides.all():  # the guides are alike, and others are not
+            guides = np.ones(len(known), np.bool_)
+            filled = CodeTable(np.where(codes < 0, common, codes), part.n_values)
+            found = self.clustering.cluster(replace(filled.whole(), path=part.path), random_state, workers)
         labels = np.empty(len(known), np.int32)
         labels[guides] = found
         if guides.all() or not found.any():

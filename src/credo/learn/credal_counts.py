@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.kernels.counting import rows_with_gaps, value_counts, weighted_value_counts
-from credo.learn.membership import FrozenClusters, Margin, MembershipRule
+from credo.learn.membership import FrozenClusters, MembershipRule, checked
 from credo.learn.slices import CodeTable, offsets
 from credo.learn.trees import Integers, Leaves, Node, Numbers, OpenCounts, Product, Sum
 
@@ -42,7 +42,7 @@ def counted(root: Node, table: CodeTable, rule: MembershipRule, same_rows: bool 
     same_rows : bool
         Whether row i of the table is the row i of learning, though other cells may be known: complete ones then keep their clusters.
     """
-    margin = rule.share if isinstance(rule, Margin) else 0.0
+    margin = float(getattr(rule, "room", 0.0))
     start = np.arange(len(table.codes), dtype=np.int32)
     sure = np.ones(len(start))
     # What becomes of a node is put where the node was; its children come later in the list.
@@ -104,7 +104,7 @@ def _sum(node: Sum, table: CodeTable, here: _Rows, rule: MembershipRule, same_ro
     open_rows = np.flatnonzero(gaps)
     codes = table.codes[np.ix_(here.rows[open_rows], node.columns)]
     scores = frozen.scores(table.codes, here.rows[open_rows])
-    belongs = rule.belongs(frozen, codes, scores)
+    belongs = checked(rule, rule.belongs(frozen, codes, scores), scores)
     alone = (belongs > 0).sum(axis=1) == 1
     labels[open_rows[alone]] = belongs[alone].argmax(axis=1)
     divided, belongs, scores = open_rows[~alone], belongs[~alone], scores[~alone]
@@ -179,7 +179,7 @@ def _leaves(block: Leaves, table: CodeTable, here: _Rows, margin: float) -> Leav
         return _with_room(Leaves(block.columns, counts, missing if missing.any() else None), n_values, margin)
     counts, missing = weighted_value_counts(*place, here.best)
     if here.are_certain:
-        return Leaves(block.columns, counts, missing if missing.any() else None)
+        return _with_room(Leaves(block.columns, counts, missing if missing.any() else None), n_values, margin)
     sure, sure_missing = weighted_value_counts(*place, here.sure)
     may, may_missing = weighted_value_counts(*place, here.possible)
     excluded = np.repeat(here.sure.sum() - sure_missing, n_values) - sure

@@ -294,11 +294,11 @@ def _spread(leaves: _AllLeaves, n_values: NDArray[np.int64], smoothing: float, t
     known, around = leaves.known(), leaves.around()
     rows = known + leaves.missing
 
-    def mean(shares: Numbers, divisor: Numbers, n: Numbers, default: Numbers) -> Numbers:
-        weight = leaves.by_value(n / (n + smoothing * leaves.sizes))
-        each = weight * np.divide(shares, divisor, out=np.zeros(len(shares)), where=divisor > 0)
+    def mean(shares: Numbers, divisor: Numbers, n: Numbers, unknown: Numbers) -> Numbers:
+        weight = leaves.by_value(rows / (n + smoothing * leaves.sizes))
+        each = weight * np.divide(shares, divisor, out=unknown[leaves.values], where=divisor > 0)
         whole = np.bincount(leaves.values, weight, minlength=len(sizes))
-        found = np.divide(np.bincount(leaves.values, each, minlength=len(sizes)), whole, out=default, where=whole > 0)
+        found = np.divide(np.bincount(leaves.values, each, minlength=len(sizes)), whole, out=unknown.copy(), where=whole > 0)
         spread: Numbers = smoothing * sizes * ((1 - unseen) * found + unseen / sizes)
         return spread
 
@@ -306,11 +306,11 @@ def _spread(leaves: _AllLeaves, n_values: NDArray[np.int64], smoothing: float, t
     any_never = np.repeat(np.logical_or.reduceat(never, np.cumsum(n_values) - n_values), n_values)
     all_rows = np.repeat(np.bincount(leaves.columns, rows, minlength=len(n_values)), n_values)
     unseen = np.where(any_never, sizes * 0.5 / (all_rows + 1), 0.0).clip(max=1)
-    return Ends(
-        mean(around.sure, around.sure + around.elsewhere, rows, np.zeros(len(sizes))),
-        mean(around.possible, around.possible + around.excluded, rows, np.ones(len(sizes))),
-        mean(leaves.counts, leaves.by_value(known), known, 1 / sizes),
-    )
+    centre = mean(leaves.counts, leaves.by_value(known), known, 1 / sizes)
+    lower = mean(around.sure, around.sure + around.elsewhere, rows, np.zeros(len(sizes)))
+    upper = mean(around.possible, around.possible + around.excluded, rows, np.ones(len(sizes)))
+    # Half a row is left for every value that any row has, even where it is sure of none: no value is impossible.
+    return Ends(np.maximum(lower, np.minimum(centre, smoothing * sizes * 0.5 / (all_rows + 1))), upper, centre)
 
 
 def projected(lower: Numbers, upper: Numbers, centre: Numbers, starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Numbers:

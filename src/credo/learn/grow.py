@@ -28,7 +28,7 @@ from credo.kernels.jit import interrupted
 from credo.learn.clustering import Clustering, HardEM
 from credo.learn.independence import GTest, IndependenceTest
 from credo.learn.overlapping import Memberships, OverlappingEM, becomes_leaves
-from credo.learn.slices import CodeTable, Slice
+from credo.learn.slices import UNCOUNTED, CodeTable, Slice
 from credo.learn.trees import Cluster, Counts, Leaves, Node, Product, Sum
 from credo.learn.workers import ALONE, Workers
 
@@ -198,7 +198,8 @@ class Grower:
         counts = np.array([len(child.rows) for child in parts])
         if self.overlapping is not None:
             return Sum(counts, ())
-        return Sum(counts, (), columns=part.columns, clusters=tuple(Cluster(len(c.rows), c.counts, c.complete_rows) for c in parts))
+        clusters = tuple(Cluster(child.n_telling_rows, child.counts, child.complete_rows) for child in parts)
+        return Sum(counts, (), columns=part.columns, clusters=clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +275,7 @@ def _fewer(counts: Sum, parts: list[Slice], most: int) -> tuple[_Joint, list[Sli
     largest = np.argsort([-len(part.rows) for part in parts], kind="stable")
     kept, others = np.sort(largest[: most - 1]), np.sort(largest[most - 1 :])
     rows = np.unique(np.concatenate([parts[at].rows for at in others]))
-    last = replace(parts[others[0]], rows=rows)
+    last = replace(parts[others[0]], rows=rows, counts=UNCOUNTED)
 
     def merged(numbers: Counts) -> Counts:
         return np.append(numbers[kept], numbers[others].sum())
@@ -282,7 +283,8 @@ def _fewer(counts: Sum, parts: list[Slice], most: int) -> tuple[_Joint, list[Sli
     fewer = replace(counts, counts=merged(counts.counts))
     if counts.clusters:
         joined = [counts.clusters[at] for at in others]
-        rest = Cluster(len(rows), np.sum([c.counts for c in joined], axis=0), np.sort(np.concatenate([c.rows for c in joined])))
+        complete = np.sort(np.concatenate([c.rows for c in joined]))
+        rest = Cluster(sum(c.size for c in joined), np.sum([c.counts for c in joined], axis=0), complete)
         fewer = replace(fewer, clusters=(*(counts.clusters[at] for at in kept), rest))
     if counts.possible is not None and counts.best is not None:
         fewer = replace(fewer, possible=np.append(counts.possible[kept], len(rows)), best=merged(counts.best))

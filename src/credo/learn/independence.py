@@ -14,13 +14,12 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from credo.kernels.dependence import KNOWN, PRINTED, SUMS, bit_sets, dependent_pairs, dependent_pairs_with_gaps
+from credo.kernels.dependence import FEWEST_PAIRS, KNOWN, PRINTED, SUMS, bit_sets, dependent_pairs, dependent_pairs_with_gaps
 from credo.learn.slices import Slice, offsets
 from credo.learn.workers import ALONE, Workers
 
 WAYS = {"sums": SUMS, "printed": PRINTED, "known": KNOWN}
 FEWEST_TO_SHARE = 64  # columns; the pairs of fewer are tested while the others are told
-FEWEST_PAIRS = 20  # known together; below, a test finds hardly anything
 
 
 class IndependenceTest(Protocol):
@@ -42,7 +41,8 @@ class GTest:
     g_factor : float
         The larger, the more pairs are independent.
     counts : {"sums", "printed", "known"}
-        Where cells are missing. "known": only rows in which both cells are known count. Otherwise a row with one of the two missing
+        Where cells are missing. "known": only rows in which both cells are known count, and in slices with gaps there must be twenty
+        of them. Otherwise a row with one of the two missing
         counts with equal parts for each value there, one with both missing not at all. "sums": the marginals are the sums of these
         mean counts of the pairs and n is their total. "printed": a marginal is the mean of the rows that surely and that possibly
         have the value, and n the rows of the slice.
@@ -85,13 +85,13 @@ def rarely_known_together(part: Slice) -> list[tuple[int, int, int]]:
     Columns without any known cell are in no pair; nothing can be learned of them whatever the others hold.
     """
     known = len(part.rows) - part.missing
-    if known.max(initial=0) >= FEWEST_PAIRS and np.sort(known)[:2].sum() - len(part.rows) >= FEWEST_PAIRS:
-        return []
+    if len(part.rows) < FEWEST_PAIRS or np.sort(known)[:2].sum() - len(part.rows) >= FEWEST_PAIRS:
+        return []  # few rows, gaps or not, tell little; and where gaps are few, some rows know both
     together = np.zeros((len(known), len(known)))
     for block in np.array_split(part.rows, max(len(part.rows) // 4096, 1)):
         cells = (part.table.codes[np.ix_(block, part.columns)] >= 0).astype(np.float32)
         together += cells.T @ cells
-    few = np.triu((together < min(FEWEST_PAIRS, len(part.rows))) & (known > 0) & (known > 0)[:, None], 1)
+    few = np.triu((together < FEWEST_PAIRS) & (known > 0) & (known > 0)[:, None], 1)
     pairs = [(int(part.columns[i]), int(part.columns[j]), int(together[i, j])) for i, j in zip(*np.nonzero(few), strict=True)]
     return sorted(pairs, key=lambda pair: pair[2])
 

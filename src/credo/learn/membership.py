@@ -4,7 +4,7 @@ Clusters are frozen: their shares of the rows, and the probability of each value
 left. So what a row may be in depends on its own cells alone, and not on the order in which rows are looked at.
 
 To add a rule, write a frozen dataclass with a method `belongs(clusters, codes, scores) -> array (rows, clusters)`: truth values, or
-shares that add to one for each row. Each rule must keep the best cluster of every row.
+shares that add to one for each row. Each row must be somewhere. A rule may have a number `room`, which see in `Margin`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FrozenClusters:
         """Freeze what learning found."""
         first_value = offsets(n_values)
         counts = np.stack([cluster.counts for cluster in clusters], axis=1)
-        sizes = np.array([cluster.size for cluster in clusters], np.float64)
+        sizes = np.array([max(cluster.size, 0.5) for cluster in clusters])  # none where all rows there know few cells
         known = np.add.reduceat(counts, first_value[:-1], axis=0)
         totals = np.repeat(known + SMOOTHING * n_values[:, None], n_values, axis=0)
         return cls(
@@ -66,7 +66,7 @@ class FrozenClusters:
             first_value,
             np.log(sizes / sizes.sum()),
             np.log((counts + SMOOTHING) / totals),
-            sizes.astype(np.int64) - known,
+            np.maximum(sizes.astype(np.int64) - known, 0),
         )
 
     def scores(self, codes: Integers, rows: Integers) -> Scores:
@@ -104,17 +104,25 @@ class Best:
 class Margin:
     """The best cluster, and room for rows that the other clusters may yet send.
 
-    A row goes where it is most likely by its known cells; once a gap is filled it may belong to another cluster, which then has a row
-    more with that value. So at a leaf where n cells are missing, `share * n` more may be there, with any value. Intervals of single
-    columns are wider than gaps make them by that share at most; in return, answers about several columns are covered where cells
-    are missing because of what they hold, which `Best` misses by a few hundredths of the width.
+    A row goes where it is most likely by its known cells; one that knows less than half of them, which says little, is divided as
+    by `Posterior`. Once a gap is filled the row may belong to another cluster, which then has a row more with that value. So at a
+    leaf where n cells are missing, `room * n` more may be there, with any value. Intervals of single columns are wider than gaps make
+    them by that share at most; in return, answers about several columns are covered where cells are missing because of what they
+    hold, which `Best` misses by a few hundredths of the width.
     """
 
-    share: float = 0.2
+    room: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.room < math.inf:
+            raise ParameterError(f"the room of a margin must be a number of at least 0, got {self.room!r}")
 
     def belongs(self, clusters: FrozenClusters, codes: Integers, scores: Scores) -> Belongs:
-        """Return one cluster for each row."""
-        return Best().belongs(clusters, codes, scores)
+        """Return one cluster for each row, or shares of rows that know little."""
+        shares = Best().belongs(clusters, codes, scores).astype(np.float64)
+        little = 2 * (codes >= 0).sum(axis=1) < codes.shape[1]
+        shares[little] = Posterior().belongs(clusters, codes[little], scores[little])
+        return shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +148,10 @@ class Ratio:
     """Every cluster that is at least `1/alpha` times as likely as the best one."""
 
     alpha: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.alpha < math.inf:
+            raise ParameterError(f"the ratio must be a number of at least 1, got {self.alpha!r}")
 
     def belongs(self, clusters: FrozenClusters, codes: Integers, scores: Scores) -> Belongs:
         """Return whether each cluster is likely enough."""
@@ -195,7 +207,7 @@ RULES: dict[str, MembershipRule] = {
 def rule_of(membership: object) -> MembershipRule:
     """Return the rule of a name, that of `"ratio(3)"` or `"margin(0.1)"` with its number, or the rule itself."""
     if isinstance(membership, str):
-        found = re.fullmatch(r"(\w+)(?:\((\d+(?:\.\d*)?)\))?", membership)
+        found = re.fullmatch(r"(\w+)(?:\((\d*\.?\d+|\d+\.)\))?", membership)
         name, number = found.groups() if found else ("", None)
         if number is None and name in RULES:
             return RULES[name]
@@ -203,9 +215,21 @@ def rule_of(membership: object) -> MembershipRule:
             return Ratio(float(number))
         if number is not None and name == "margin":
             return Margin(float(number))
-    elif callable(getattr(membership, "belongs", None)):
+    elif callable(getattr(membership, "belongs", None)) and not isinstance(membership, type):
         return membership  # type: ignore[return-value]
     names = ", ".join(map(repr, RULES))
     raise ParameterError(
         f"membership must be one of {names}, 'margin(SHARE)', 'ratio(ALPHA)' with a number of at least 1, or a rule, got {membership!r}"
     )
+
+
+def checked(rule: MembershipRule, belongs: Belongs, scores: Scores) -> Belongs:
+    """Return what a rule said, or raise an error where that is no membership of every row."""
+    shape = getattr(belongs, "shape", None)
+    if shape != scores.shape or belongs.dtype.kind not in "bf":
+        raise ParameterError(f"{rule!r} must give truth values or shares for {scores.shape[0]} rows and {scores.shape[1]} clusters")
+    shared = belongs.dtype.kind == "f"
+    good = (belongs >= 0).all(axis=1) & (np.abs(belongs.sum(axis=1) - 1) < 1e-9) if shared else belongs.any(axis=1)
+    if not good.all():
+        raise ParameterError(f"{rule!r} must put every row in a cluster, in shares that add to 1; it gave {belongs[~good][0].tolist()}")
+    return belongs

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from credo.credal_sets import Intervals
-from credo.kernels.fixed_logs import ONE
 from credo.kernels.overlapping_em import Rows, overlapping_em
-from credo.learn.clustering import MOST_CLUSTERS, HardEM, orders
+from credo.learn.clustering import MOST_CLUSTERS, HardEM, fixed_penalty, orders
 from credo.learn.slices import SMOOTHING, Slice, offsets
 from credo.learn.trees import Integers
 from credo.learn.workers import ALONE, Workers
@@ -294,7 +293,7 @@ class OverlappingEM:
     def _best(self, part: Slice, rows: Rows, random_state: int, restarts: Iterable[int]) -> _Outcome:
         """Return the best of some restarts."""
         columns = len(part.columns)
-        penalty = round(self.cluster_penalty * columns * ONE)
+        penalty = fixed_penalty(self.cluster_penalty, part)
         opening = columns * int(rows.log_count[1]) - int(rows.log_total[rows.kind, 1].sum(dtype=np.int64)) - penalty
         best: list[_Outcome] = []
         drawn = enumerate(orders(part, random_state))

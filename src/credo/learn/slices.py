@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.kernels.counting import by_label, rows_with_gaps, value_counts, value_counts_of_runs
+from credo.kernels.counting import by_label, known_cells, rows_with_gaps, value_counts, value_counts_of_runs
 from credo.kernels.fixed_logs import entropy_terms, shifted_logs
 from credo.learn.trees import Integers, Leaves
 
@@ -120,6 +120,13 @@ class Slice:
     def complete_rows(self) -> Integers:
         """The rows that miss no cell."""
         return self.rows[~rows_with_gaps(self.table.codes, self.rows, self.columns)] if self.has_gaps else self.rows
+
+    @property
+    def n_telling_rows(self) -> int:
+        """How many rows know at least half of the cells: the others say little about which cluster they are in."""
+        if not self.has_gaps:
+            return len(self.rows)
+        return int((2 * known_cells(self.table.codes, self.rows, self.columns) >= len(self.columns)).sum())
 
     @property
     def cells(self) -> int:

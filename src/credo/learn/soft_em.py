@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.kernels.counting import common_values
+from credo.kernels.counting import common_values, known_cells
 from credo.kernels.soft_em import differences, item_list, item_starts, two_clusters
 from credo.learn.slices import SMOOTHING, Slice
 from credo.learn.workers import ALONE, Workers
@@ -25,8 +25,9 @@ TOLERANCE = 1e-4  # nats a row
 class SoftEM:
     """Two clusters of rows by EM, or one where two are not worth what they cost.
 
-    Each restart begins with two rows, the second drawn by how many known cells differ from the first one's, and all rows leaning to
-    the more similar one. The most likely after some steps goes on until it settles. Each row joins the cluster in which most of it is.
+    Each restart begins with two rows, the first drawn by how many cells it knows, the second by how many of its known cells differ
+    from the first one's, and all rows leaning to the more similar one. The most likely after some steps goes on until it settles. Each
+    row joins the cluster in which most of it is.
 
     Parameters
     ----------
@@ -60,7 +61,8 @@ class SoftEM:
         """Return what a beginning has come to after some steps."""
         codes = part.table.codes
         rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(*part.path, restart)))
-        far = differences(codes, part.rows, part.columns, part.rows[rng.integers(len(part.rows))])
+        first = np.searchsorted(rows.known, rng.integers(rows.known[-1]), side="right") if rows.known[-1] else 0
+        far = differences(codes, part.rows, part.columns, part.rows[first])
         if not far.any():
             return _Outcome(-np.inf, -restart, None)
         # The place of a number drawn among all differences, laid one behind the other: exact, whatever the number of rows.
@@ -87,6 +89,7 @@ class _Rows:
     common: NDArray[np.int32]
     starts: NDArray[np.int64]
     items: NDArray[np.int32]
+    known: NDArray[np.int64]  # cells that rows know, added up from the first row on
     as_one: float
 
     @classmethod
@@ -96,7 +99,8 @@ class _Rows:
         items = item_list(part.table.codes, part.rows, part.columns, common, part.first_value, starts)
         known = np.repeat(len(part.rows) - part.missing, part.n_values)
         shares = (part.counts + SMOOTHING) / (known + SMOOTHING * np.repeat(part.n_values, part.n_values))
-        return cls(part, part.first_value[:-1] + common, starts, items, float(part.counts @ np.log(shares)))
+        all_known = np.cumsum(known_cells(part.table.codes, part.rows, part.columns))
+        return cls(part, part.first_value[:-1] + common, starts, items, all_known, float(part.counts @ np.log(shares)))
 
     def run(self, share: NDArray[np.float64], steps: int, smoothing: float, tolerance: float = TOLERANCE) -> float:
         """Take steps of EM from the shares, which are overwritten, and return the log-likelihood."""

@@ -31,7 +31,7 @@ class Cluster:
     Parameters
     ----------
     size : int
-        How many rows learning put there.
+        How many rows learning put there that know at least half of their cells.
     counts : int array
         How many of them have each value, the columns one after the other.
     rows : int array

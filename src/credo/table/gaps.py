@@ -203,6 +203,8 @@ def _without(cells: Table, share: float, log_odds: Table, rng: np.random.Generat
 def _copied(table: ArrayLike) -> Table:
     try:
         cells = np.array(table, dtype=np.float64, order="C")
+        if isinstance(table, np.ma.MaskedArray):
+            cells[np.ma.getmaskarray(table)] = np.nan
     except (TypeError, ValueError) as error:
         raise ParameterError(f"table must hold numbers, and NaN where a cell is missing: {error}") from error
     if cells.ndim != 2 or not cells.size:
