@@ -18,7 +18,7 @@ from benchmarks import peers
 from benchmarks.learning import Table
 from benchmarks.lines import Line, report
 from benchmarks.peers import Learned
-from benchmarks.timing import Spread
+from benchmarks.timing import Score
 from credo import CredalSPN
 from credo.table import datasets
 
@@ -52,7 +52,7 @@ def lines(names: Sequence[str], seeds: int, most_seconds: float) -> Iterator[Lin
             note = f"{nodes:,.0f} nodes, {seconds:.2f} s, {verdict}"
             met = not beaten if side == "default" else None
             target = "beaten by none" if side == "default" else ""
-            yield Line((name,), side, Spread(likelihood, min(scores), max(scores)), target, met, note)
+            yield Line((name,), side, Score(likelihood, min(scores), max(scores)), target, met, note)
 
 
 def learned(table: Table, told: dict[str, Any], seed: int) -> Learned:

@@ -39,6 +39,13 @@ class Difference(Spread):
         return f"{self.median:+.4f} [{self.low:+.4f} .. {self.high:+.4f}]"
 
 
+class Score(Spread):
+    """Of log-likelihoods, one a round."""
+
+    def __str__(self) -> str:
+        return f"{self.median:.4f} [{self.low:.4f} .. {self.high:.4f}]"
+
+
 @dataclass(frozen=True)
 class LowerBound:
     """What a ratio is at least, as one side was stopped before it was done."""

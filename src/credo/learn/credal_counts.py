@@ -188,12 +188,16 @@ def _leaves(block: Leaves, table: CodeTable, here: _Rows, margin: float) -> Leav
 
 
 def _with_room(block: Leaves, n_values: Integers, margin: float) -> Leaves:
-    """Return leaves with room for more rows, as many as a share of those that miss the cell."""
+    """Return leaves with room for more rows: so many that intervals are wider than gaps make them by a share.
+
+    With n rows, m of which miss the cell, and e more, an interval is `(m + e) / (n + e)` wide instead of `m / n`.
+    """
     if block.missing is None or not margin:
         return block
     missing = np.repeat(np.asarray(block.missing, np.float64), n_values)
     known = np.repeat(np.add.reduceat(block.counts, offsets(n_values)[:-1]), n_values)
-    room = margin * missing
+    # Where nearly all cells are missing, so many rows would be needed that one more in ten stands for them.
+    room = margin * missing / np.maximum(1 - (1 + margin) * missing / np.maximum(known + missing, 1), 0.1)
     around = OpenCounts(
         block.counts.astype(np.float64), known + missing + room - block.counts, block.counts + missing + room, known - block.counts
     )

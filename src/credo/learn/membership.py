@@ -106,12 +106,12 @@ class Margin:
 
     A row goes where it is most likely by its known cells; one that knows less than half of them, which says little, is divided as
     by `Posterior`. Once a gap is filled the row may belong to another cluster, which then has a row more with that value. So at a
-    leaf where n cells are missing, `room * n` more may be there, with any value. Intervals of single columns are wider than gaps make
-    them by that share at most; in return, answers about several columns are covered where cells are missing because of what they
+    leaf where cells are missing, more rows may be there, with any value: so many that intervals of single columns are wider than
+    gaps make them by the share `room`, and no more. In return, answers about several columns are covered where cells are missing because of what they
     hold, which `Best` misses by a few hundredths of the width.
     """
 
-    room: float = 0.2
+    room: float = 0.19
 
     def __post_init__(self) -> None:
         if not 0 <= self.room < math.inf:
