@@ -107,8 +107,8 @@ class Margin:
     A row goes where it is most likely by its known cells; one that knows less than half of them, which says little, is divided as
     by `Posterior`. Once a gap is filled the row may belong to another cluster, which then has a row more with that value. So at a
     leaf where cells are missing, more rows may be there, with any value: so many that intervals of single columns are wider than
-    gaps make them by the share `room`, and no more. In return, answers about several columns are covered where cells are missing because of what they
-    hold, which `Best` misses by a few hundredths of the width.
+    gaps make them by the share `room`, and no more. In return, answers about several columns are covered where cells are missing
+    because of what they hold, which `Best` misses by a few hundredths of the width.
     """
 
     room: float = 0.19
