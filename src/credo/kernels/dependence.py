@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from credo.kernels.fixed_logs import ONE
+from credo.kernels.fixed_logs import ONE, entropy_term
 from credo.kernels.jit import inlined, kernel
 
 WORD = 64
@@ -74,7 +74,7 @@ def dependent_pairs(bits, first_bit, counts, rows, entropy_terms, g_factor, begi
     rows : int
         Rows of the slice.
     entropy_terms : int array
-        `c ln c` in fixed point.
+        `c ln c` in fixed point, of counts up to a limit.
     g_factor : float
         A pair is independent when `G < 2 * degrees of freedom * g_factor + 0.001`.
     begin, step : int
@@ -86,28 +86,28 @@ def dependent_pairs(bits, first_bit, counts, rows, entropy_terms, g_factor, begi
     for v in range(columns):
         most = max(most, first_bit[v + 1] - first_bit[v])
         for at in range(first_bit[v] + v, first_bit[v + 1] + v + 1):
-            own[v] += entropy_terms[counts[at]]
+            own[v] += entropy_term(entropy_terms, counts[at])
             freedom[v] += counts[at] > 0
     pairs = np.zeros((most, first_bit[-1]), np.int64)
     for i in range(begin, columns, step):
         first, last = first_bit[i], first_bit[i + 1]
         _pairs_with(first, last, last, bits, pairs)
         for j in range(i + 1, columns):
-            half_g = entropy_terms[rows] - own[i] - own[j]
+            half_g = entropy_term(entropy_terms, rows) - own[i] - own[j]
             corner = counts[first_bit[j] + j]
             for a in range(first, last):
                 left = counts[a + i + 1]  # rows with value a of column i, less those with a later value of column j
                 for b in range(first_bit[j], first_bit[j + 1]):
                     left -= pairs[a - first, b]
-                    half_g += entropy_terms[pairs[a - first, b]]
-                half_g += entropy_terms[left]
+                    half_g += entropy_term(entropy_terms, pairs[a - first, b])
+                half_g += entropy_term(entropy_terms, left)
                 corner -= left
             for b in range(first_bit[j], first_bit[j + 1]):
                 left = counts[b + j + 1]
                 for a in range(first, last):
                     left -= pairs[a - first, b]
-                half_g += entropy_terms[left]
-            half_g += entropy_terms[corner]
+                half_g += entropy_term(entropy_terms, left)
+            half_g += entropy_term(entropy_terms, corner)
             if half_g >= np.int64(np.rint(min(freedom[i] * freedom[j] * g_factor + 0.0005, MOST_NATS) * ONE)):
                 dependent[i, j] = dependent[j, i] = True
     return dependent

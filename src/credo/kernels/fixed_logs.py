@@ -15,6 +15,7 @@ from credo.kernels.jit import inlined, kernel
 
 FRACTION_BITS = 24
 ONE = 1 << FRACTION_BITS
+MOST_TABLED = 1 << 16  # entropy terms; those of larger counts are few, and computed when wanted
 STEP_BITS = 16  # fractional bits of a difference before its exponential is taken
 HALF_BITS = STEP_BITS // 2
 WEIGHT_BITS = 24  # exponentials are in units of 2**-WEIGHT_BITS; what rounds to nothing there, beyond 17.3 nats, is nothing
@@ -40,6 +41,12 @@ def entropy_terms(length):
     for j in range(1, length):
         terms[j] = np.int64(np.rint(j * math.log(j) * ONE))
     return terms
+
+
+@inlined
+def entropy_term(terms, count):
+    """Return `c ln c` of a count: from the table where it is in there. For a million rows the table would take half as much as they."""
+    return terms[count] if count < len(terms) else np.int64(np.rint(count * math.log(count) * ONE))
 
 
 @inlined

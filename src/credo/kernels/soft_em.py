@@ -23,18 +23,6 @@ ROW_SMOOTHING = 0.5  # added to the rows of each of the two clusters
 
 
 @kernel
-def item_starts(codes, rows, columns, common):
-    """Return where each row's items begin in the list of all of them."""
-    starts = np.zeros(len(rows) + 1, np.int64)
-    for i in range(len(rows)):
-        items = 0
-        for v in range(len(columns)):
-            items += codes[rows[i], columns[v]] != common[v]
-        starts[i + 1] = starts[i] + items
-    return starts
-
-
-@kernel
 def item_list(codes, rows, columns, common, first_value, starts):
     """Return the items of all rows, one row's after the other's."""
     items = np.empty(starts[-1], np.int32)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from credo.kernels.counting import common_values, count_items, list_items
 from credo.kernels.fixed_logs import ONE
 from credo.kernels.hard_em import best_of_restarts
-from credo.kernels.soft_em import cluster_scores
-from credo.learn.slices import SMOOTHING, CodeTable, Slice, offsets
+from credo.learn.membership import FrozenClusters
+from credo.learn.slices import CodeTable, Slice, offsets
+from credo.learn.trees import Cluster
 from credo.learn.workers import ALONE, Workers
 
 
@@ -152,11 +153,9 @@ class OnGuides:
         if guides.all() or not found.any():
             labels[~guides] = 0
             return labels
-        counts = np.stack([Slice(part.table, part.rows[guides][found == c], part.columns).counts for c in range(found.max() + 1)], axis=1)
-        totals = np.add.reduceat(counts, part.first_value[:-1], axis=0) + SMOOTHING * part.n_values[:, None]
-        models = np.log((counts + SMOOTHING) / np.repeat(totals, part.n_values, axis=0))
-        shares = np.log(np.bincount(found) / len(found))
-        others = cluster_scores(part.table.codes, part.rows[~guides], part.columns, part.first_value, shares, models)
+        parts = Slice(part.table, part.rows[guides], part.columns).clusters(found)
+        clusters = tuple(Cluster(len(one.rows), one.counts, one.rows) for one in parts)
+        others = FrozenClusters.of(part.columns, part.n_values, clusters).scores(part.table.codes, part.rows[~guides])
         labels[~guides] = others.argmax(axis=1)
         return labels
 

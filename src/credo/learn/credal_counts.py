@@ -198,7 +198,5 @@ def _with_room(block: Leaves, n_values: Integers, margin: float) -> Leaves:
     known = np.repeat(np.add.reduceat(block.counts, offsets(n_values)[:-1]), n_values)
     # Where nearly all cells are missing, so many rows would be needed that one more in ten stands for them.
     room = margin * missing / np.maximum(1 - (1 + margin) * missing / np.maximum(known + missing, 1), 0.1)
-    around = OpenCounts(
-        block.counts.astype(np.float64), known + missing + room - block.counts, block.counts + missing + room, known - block.counts
-    )
+    around = OpenCounts.of_certain(block.counts.astype(np.float64), known, missing, room)
     return replace(block, open=around)

@@ -111,7 +111,7 @@ class _AllLeaves:
         if self.open is not None:
             return self.open
         known, gaps = self.by_value(self.known()), self.by_value(self.missing)
-        return OpenCounts(self.counts, known + gaps - self.counts, self.counts + gaps, known - self.counts)
+        return OpenCounts.of_certain(self.counts, known, gaps)
 
 
 @dataclass(frozen=True, slots=True)

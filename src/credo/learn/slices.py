@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from credo.kernels.counting import by_label, known_cells, rows_with_gaps, value_counts, value_counts_of_runs
-from credo.kernels.fixed_logs import entropy_terms, shifted_logs
+from credo.kernels.fixed_logs import MOST_TABLED, entropy_terms, shifted_logs
 from credo.learn.trees import Integers, Leaves
 
 UNCOUNTED: NDArray[np.int64] = np.empty(0, np.int64)
@@ -59,8 +59,8 @@ class CodeTable:
 
     @cached_property
     def entropy_terms(self) -> NDArray[np.int64]:
-        """`c ln c` of each count."""
-        return entropy_terms(len(self.codes) + 1)
+        """`c ln c` of each count, up to the largest that is looked up."""
+        return entropy_terms(min(len(self.codes) + 1, MOST_TABLED))
 
     def whole(self) -> Slice:
         """Return the slice of all rows and columns."""

@@ -12,8 +12,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from credo.kernels.counting import common_values, known_cells
-from credo.kernels.soft_em import differences, item_list, item_starts, two_clusters
+from credo.kernels.counting import common_values, count_items, known_cells
+from credo.kernels.soft_em import differences, item_list, two_clusters
 from credo.learn.slices import SMOOTHING, Slice
 from credo.learn.workers import ALONE, Workers
 
@@ -95,7 +95,8 @@ class _Rows:
     @classmethod
     def of(cls, part: Slice) -> _Rows:
         common = common_values(part.counts, part.first_value)
-        starts = item_starts(part.table.codes, part.rows, part.columns, common)
+        starts = np.empty(len(part.rows) + 1, np.int64)
+        count_items(part.table.codes, part.rows, part.columns, common, starts)
         items = item_list(part.table.codes, part.rows, part.columns, common, part.first_value, starts)
         known = np.repeat(len(part.rows) - part.missing, part.n_values)
         shares = (part.counts + SMOOTHING) / (known + SMOOTHING * np.repeat(part.n_values, part.n_values))

@@ -64,6 +64,11 @@ class OpenCounts:
     possible: Numbers
     excluded: Numbers
 
+    @classmethod
+    def of_certain(cls, counts: Numbers, known: Numbers, missing: Numbers, room: Numbers | float = 0.0) -> OpenCounts:
+        """Return those of values where all rows are at the leaf for certain, and `room` more may be; the others by value, too."""
+        return cls(counts, known + missing + room - counts, counts + missing + room, known - counts)
+
     def part(self, here: slice) -> OpenCounts:
         """Return those of some children or values."""
         return OpenCounts(self.sure[here], self.elsewhere[here], self.possible[here], self.excluded[here])
