@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from credo.kernels.jit import kernel
+from credo.kernels.jit import short_kernel
 
 
-@kernel
+@short_kernel
 def value_counts(codes, rows, columns, first_value):
     """Count the rows with each value, the columns one after the other; missing cells (-1) are not counted."""
     counts = np.zeros(first_value[-1], np.int64)
@@ -19,7 +19,7 @@ def value_counts(codes, rows, columns, first_value):
     return counts
 
 
-@kernel
+@short_kernel
 def value_counts_of_runs(codes, rows, ends, columns, first_value):
     """Count the values of the rows rows[ends[r - 1]:ends[r]] for each run r; a call for each would cost more than most runs do."""
     counts = np.zeros((len(ends), first_value[-1]), np.int64)
@@ -34,7 +34,7 @@ def value_counts_of_runs(codes, rows, ends, columns, first_value):
     return counts
 
 
-@kernel
+@short_kernel
 def by_label(rows, labels, n):
     """Return the rows with label 0, then those with label 1 and so on, each in their order, and where each run ends."""
     ends = np.zeros(n, np.int64)
@@ -51,7 +51,7 @@ def by_label(rows, labels, n):
     return ordered, ends
 
 
-@kernel
+@short_kernel
 def weighted_value_counts(codes, rows, columns, first_value, weights):
     """Add up the weights of the rows with each value, and of those that miss each column's cell."""
     counts, missing = np.zeros(first_value[-1]), np.zeros(len(columns))
@@ -65,7 +65,7 @@ def weighted_value_counts(codes, rows, columns, first_value, weights):
     return counts, missing
 
 
-@kernel
+@short_kernel
 def rows_with_gaps(codes, rows, columns):
     """Tell which of the rows miss any cell of the columns."""
     gaps = np.zeros(len(rows), np.bool_)
@@ -77,7 +77,7 @@ def rows_with_gaps(codes, rows, columns):
     return gaps
 
 
-@kernel
+@short_kernel
 def known_cells(codes, rows, columns):
     """Return how many cells of the columns each row knows."""
     known = np.zeros(len(rows), np.int64)
@@ -87,7 +87,7 @@ def known_cells(codes, rows, columns):
     return known
 
 
-@kernel
+@short_kernel
 def common_values(counts, first_value):
     """Return the most common value of each column, the first of equals."""
     common = np.zeros(len(first_value) - 1, np.int32)
@@ -98,7 +98,7 @@ def common_values(counts, first_value):
     return common
 
 
-@kernel
+@short_kernel
 def count_items(codes, rows, columns, common, starts):
     """Write the positions in the list of items where each row's begin; an item is a cell other than its column's common value."""
     starts[0] = 0
@@ -109,7 +109,7 @@ def count_items(codes, rows, columns, common, starts):
         starts[i + 1] = starts[i] + items
 
 
-@kernel
+@short_kernel
 def list_items(codes, rows, columns, common, first_item, items):
     """Write the items of all rows; the items of a column are its values in their order, without the common one."""
     t = 0

@@ -46,14 +46,23 @@ _FOLDER = cache_folder()
 
 def kernel(function: Kernel) -> Kernel:
     """Compile `function` on first use, without the interpreter lock, and keep the result between processes."""
+    return _compiled(function, nogil=True)
+
+
+def short_kernel(function: Kernel) -> Kernel:
+    """Compile a function that is mostly done before another thread could take the interpreter lock, and so keeps it."""
+    return _compiled(function, nogil=False)
+
+
+def _compiled(function: Kernel, nogil: bool) -> Kernel:
     config: Any = numba.config
     if config.DISABLE_JIT:  # a debugger or a counter of lines is at work: integers overflow silently as they do when compiled
         return np.errstate(over="ignore")(function)
     if _FOLDER is None:
-        return numba.njit(function, nogil=True, error_model="numpy")
+        return numba.njit(function, nogil=nogil, error_model="numpy")
     before, config.CACHE_DIR = config.CACHE_DIR, str(_FOLDER)  # read while decorating, then put back for other libraries
     try:
-        return numba.njit(function, nogil=True, error_model="numpy", cache=True)
+        return numba.njit(function, nogil=nogil, error_model="numpy", cache=True)
     finally:
         config.CACHE_DIR = before
 

@@ -32,7 +32,8 @@ from credo.learn.slices import UNCOUNTED, CodeTable, Slice
 from credo.learn.trees import Cluster, Counts, Leaves, Node, Product, Sum
 from credo.learn.workers import ALONE, Workers
 
-SHARES = 8  # with several workers, slices above 1/(8 * workers) of the table are cut by all of them together
+SHARES = 4  # with several workers, slices above 1/(4 * workers) of the table are cut by all of them together
+TASKS = 64  # and slices below 1/(64 * workers) of it are grown several at a time
 SECONDS_BETWEEN_REPORTS = 0.1
 
 
@@ -124,15 +125,20 @@ class Grower:
             try:
                 pieces = self._cut_all(start, work, Workers(workers, pool.map), whole.cells / (SHARES * workers))
                 deferred = [(at, piece) for at, piece in enumerate(pieces) if isinstance(piece, _Open)]
-                deferred.sort(key=lambda item: -item[1].part.cells)  # the largest first, so that all workers end at about the same time
-                trees = list(pool.map(partial(self._grow, work), [piece for _, piece in deferred]))
+                batches = _batches(deferred, whole.cells / (TASKS * workers))
+                grown = list(pool.map(partial(self._grow_several, work), [[piece for _, piece in batch] for batch in batches]))
             except BaseException:
                 work.cancelled = True
                 pool.shutdown(cancel_futures=True)
                 raise
-        for (at, _), tree in zip(deferred, trees, strict=True):
-            pieces[at] = tree
+        for batch, trees in zip(batches, grown, strict=True):
+            for (at, _), tree in zip(batch, trees, strict=True):
+                pieces[at] = tree
         return _assembled(pieces)
+
+    def _grow_several(self, work: _Work, starts: list[_Open]) -> list[Node]:
+        """Return the trees of slices that are one task together."""
+        return [self._grow(work, start) for start in starts]
 
     def _grow(self, work: _Work, start: _Open) -> Node:
         """Return the tree of a slice, on one worker."""
@@ -252,6 +258,22 @@ class _Work:
             if self.watch is not None and (monotonic() - self.reported > SECONDS_BETWEEN_REPORTS or not self.cells_left):
                 self.reported = monotonic()
                 self.watch(Progress(self.slices_done, self.cells_left, self.all_cells, self.nodes))
+
+
+def _batches(deferred: list[tuple[int, _Open]], cells: float) -> list[list[tuple[int, _Open]]]:
+    """Return slices in batches, the largest first, so that all workers end at about the same time.
+
+    Small ones go together until they have so many cells: handing over a task takes as long as growing a slice of a few rows.
+    """
+    batches: list[list[tuple[int, _Open]]] = []
+    filled = cells
+    for item in sorted(deferred, key=lambda item: -item[1].part.cells):
+        if filled >= cells:
+            batches.append([])
+            filled = 0
+        batches[-1].append(item)
+        filled += item[1].part.cells
+    return batches
 
 
 def _shares(here: _Open, joint: Leaves | _Joint, parts: list[Slice]) -> list[int | None] | None:
