@@ -10,7 +10,7 @@ from sklearn.base import clone
 import credo
 from credo import CredalSPN, CredoWarning, gaps
 from credo.errors import ParameterError, SchemaError
-from credo.estimators.density import G_FACTORS, MORE_SMOOTHINGS, SMOOTHINGS
+from credo.estimators.choice import G_FACTORS, MORE_SMOOTHINGS, SMOOTHINGS
 from credo.kernels.jit import interrupted
 from credo.learn.grow import Grower
 from credo.learn.slices import CodeTable

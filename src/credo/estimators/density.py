@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeAlias
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,36 +15,27 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from credo.bounds import Bounds
-from credo.circuit.arrays import CircuitArrays
 from credo.errors import CredoWarning, ParameterError, SchemaError
+from credo.estimators.choice import G_FACTORS, MORE_SMOOTHINGS, PUBLISHED_G_FACTOR, SMOOTHINGS, Codes, Grown, chosen
 from credo.estimators.parameters import check as _check
 from credo.estimators.parameters import check_parameters, seed_of
 from credo.estimators.progress import watching
-from credo.infer.compatible import Choice, compatible
-from credo.infer.likelihood import log_likelihood
-from credo.infer.program import compile_program
+from credo.estimators.width import WidthBySource
+from credo.infer.compatible import Choice
 from credo.infer.scores import Scores
 from credo.kernels.dependence import FEWEST_PAIRS
 from credo.learn.credal_counts import counted
 from credo.learn.em import refined
-from credo.learn.freeze import Toward, freeze
+from credo.learn.freeze import Toward
 from credo.learn.independence import rarely_known_together
 from credo.learn.learners import LEARNERS, structure_learner
 from credo.learn.membership import MembershipRule, rule_of
 from credo.learn.slices import CodeTable
-from credo.learn.trees import Node
 from credo.model.circuit import Circuit
 from credo.table.encode import MISSING, encode, infer_schema
 from credo.table.schema import Schema
 
-Codes: TypeAlias = NDArray[np.int8]
-
-SMOOTHINGS = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)
-MORE_SMOOTHINGS = (32.0, 16.0, 8.0, 4.0, *SMOOTHINGS)  # larger ones do no harm where columns keep their probabilities
-G_FACTORS = (15.0, 10.0, 7.0, 5.0)  # from the smallest circuit to the largest
-PUBLISHED_G_FACTOR = 10.0
 COUNT_SETTINGS = ("membership", "smooth_toward", "prior_strength", "contamination", "em_steps")
-HELD_OUT = 0.1  # share of the rows that choose the smoothing and the g_factor where no other rows are given
 
 
 class CredalSPN(BaseEstimator):  # type: ignore[misc]
@@ -202,7 +194,9 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         if self.learner == "learn_spn":
             _refuse_gaps(codes, schema)
         chosen_by = None if validation is None else encode(validation, schema)
-        grown = self._chosen(codes, chosen_by, schema, seed_of(self.random_state))
+        seed = seed_of(self.random_state)
+        grow = partial(self._grown, schema, seed)
+        grown = chosen(grow, codes, chosen_by, self._g_factors(), self._smoothings(), seed)
         self.smoothing_, self.g_factor_ = grown.smoothing, grown.g_factor
         self.schema_ = schema
         self.n_features_in_ = len(schema)
@@ -212,44 +206,10 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
             warnings.warn(message, CredoWarning, stacklevel=2)
         return self
 
-    def _chosen(self, codes: Codes, chosen_by: Codes | None, schema: Schema, seed: int) -> _Grown:
-        """Return what is learned from all rows with the settings that are best for others."""
-        cautious = self.learner == "cautious"
-        factors = G_FACTORS if cautious else (PUBLISHED_G_FACTOR,)
-        if self.g_factor != "auto":
-            factors = (float(self.g_factor),)
-        smoothings = (MORE_SMOOTHINGS if cautious else SMOOTHINGS) if isinstance(self.smoothing, str) else (float(self.smoothing),)
-        if len(factors) == len(smoothings) == 1:
-            return self._grown(codes, schema, seed, factors[0], smoothings[0])
-        learned_from = codes
-        if chosen_by is None:
-            kept, held_out = _divided(len(codes), seed)
-            if not len(held_out):
-                factor = factors[0] if len(factors) == 1 else PUBLISHED_G_FACTOR
-                return self._grown(codes, schema, seed, factor, smoothings[0] if len(smoothings) == 1 else 1.0)
-            learned_from, chosen_by = codes[kept], codes[held_out]
-        found = [self._grown(learned_from, schema, seed, factor) for factor in factors]
-        likelihoods = [self._best_smoothing(grown, smoothings, chosen_by) for grown in found]
-        best = max(likelihoods, key=lambda rows: rows.mean())
-        chosen = next(grown for grown, rows in zip(found, likelihoods, strict=True) if _as_good(rows, best))
-        if learned_from is codes:
-            return chosen
-        return self._grown(codes, schema, seed, chosen.g_factor, chosen.smoothing)
-
-    def _best_smoothing(self, grown: _Grown, smoothings: Sequence[float], codes: Codes) -> NDArray[np.float64]:
-        """Set the smoothing that is best for some rows, the largest of equals, and return their log-likelihoods."""
-        found = []
-        for smoothing in smoothings:
-            central = compatible(_frozen(replace(grown, smoothing=smoothing)))
-            found.append(log_likelihood(central, compile_program(central), codes))
-        best = max(range(len(found)), key=lambda at: found[at].mean())
-        grown.smoothing = smoothings[best]
-        return found[best]
-
-    def _count(self, grown: _Grown, codes: Codes) -> None:
+    def _count(self, grown: Grown, codes: Codes) -> None:
         """Take what was learned, or counted, as the model."""
         start = time.perf_counter()
-        arrays = _frozen(grown)
+        arrays = grown.arrays()
         if self.em_steps:
             arrays = refined(arrays, codes, self.em_steps, grown.smoothing)
         self.circuit_ = Circuit(arrays, grown.schema)
@@ -329,7 +289,7 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         grown = self._tree
 
         def width(prior_strength: float, contamination: float) -> float:
-            arrays = _frozen(replace(grown, prior_strength=prior_strength, contamination=contamination))
+            arrays = replace(grown, prior_strength=prior_strength, contamination=contamination).arrays()
             bounds = Circuit(arrays, grown.schema).probability(event)
             return bounds.upper - bounds.lower
 
@@ -405,6 +365,18 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "circuit_")
         return encode(X, self.schema_)
 
+    def _g_factors(self) -> tuple[float, ...]:
+        """Return the g_factors to choose from."""
+        if self.g_factor != "auto":
+            return (float(self.g_factor),)
+        return G_FACTORS if self.learner == "cautious" else (PUBLISHED_G_FACTOR,)
+
+    def _smoothings(self) -> tuple[float, ...]:
+        """Return the smoothings to choose from."""
+        if not isinstance(self.smoothing, str):
+            return (float(self.smoothing),)
+        return MORE_SMOOTHINGS if self.learner == "cautious" else SMOOTHINGS
+
     def _credal_settings(self) -> tuple[Toward, float, float]:
         """Return what circuits are made with besides the smoothing."""
         toward = self.smooth_toward
@@ -413,11 +385,11 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         return toward, float(self.prior_strength), float(self.contamination)
 
     @property
-    def _tree(self) -> _Grown:
+    def _tree(self) -> Grown:
         check_is_fitted(self, "circuit_")
         return self._tree_of
 
-    def _grown(self, codes: Codes, schema: Schema, seed: int, g_factor: float, smoothing: float = 1.0) -> _Grown:
+    def _grown(self, schema: Schema, seed: int, codes: Codes, g_factor: float, smoothing: float) -> Grown:
         """Learn the tree of a table."""
         start = time.perf_counter()
         table = CodeTable(codes, np.array(schema.sizes))
@@ -443,62 +415,7 @@ class CredalSPN(BaseEstimator):  # type: ignore[misc]
         if self.learner == "cautious":
             tree = counted(tree, table, rule_of(self.membership))
             said.extend(_hardly_together(table, schema))
-        return _Grown(tree, schema, g_factor, smoothing, time.perf_counter() - start, len(codes), said, *self._credal_settings())
-
-
-@dataclass(slots=True, eq=False)
-class _Grown:
-    """A learned tree and the settings it goes with."""
-
-    tree: Node
-    schema: Schema
-    g_factor: float
-    smoothing: float
-    seconds: float
-    n_rows: int
-    said: list[str]
-    toward: Toward
-    prior_strength: float
-    contamination: float
-
-
-def _frozen(grown: _Grown) -> CircuitArrays:
-    """Return the circuit of a tree."""
-    settings = grown.smoothing, grown.toward, grown.prior_strength, grown.contamination
-    return freeze(grown.tree, grown.schema.sizes, *settings)
-
-
-@dataclass(frozen=True, slots=True)
-class WidthBySource:
-    """What the width of an interval is made of.
-
-    Parameters
-    ----------
-    gaps : float
-        What missing cells leave open.
-    sample_size : float
-        What `prior_strength` adds: rows that were not seen.
-    contamination : float
-        What `contamination` adds.
-
-    Examples
-    --------
-    >>> from credo.estimators.density import WidthBySource
-    >>> WidthBySource(gaps=0.05, sample_size=0.01, contamination=0.0).total
-    0.060000000000000005
-    """
-
-    gaps: float
-    sample_size: float
-    contamination: float
-
-    @property
-    def total(self) -> float:
-        """The whole width."""
-        return self.gaps + self.sample_size + self.contamination
-
-    def __repr__(self) -> str:
-        return f"WidthBySource(gaps={self.gaps:.3f}, sample_size={self.sample_size:.3f}, contamination={self.contamination:.3f})"
+        return Grown(tree, schema, g_factor, smoothing, time.perf_counter() - start, len(codes), said, *self._credal_settings())
 
 
 def _refuse_gaps(codes: Codes, schema: Schema) -> None:
@@ -523,20 +440,3 @@ def _hardly_together(table: CodeTable, schema: Schema) -> list[str]:
         f"columns {schema.names[first]!r} and {schema.names[second]!r} are both known in {rows} rows{more}: too few to see whether they "
         "depend on each other, so they are taken to be independent. More rows that know both would tell."
     ]
-
-
-def _divided(n_rows: int, random_state: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows to learn from and those held out to choose the smoothing, each in their order."""
-    order = np.random.default_rng(random_state).permutation(n_rows)
-    n_held_out = round(HELD_OUT * n_rows)
-    return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
-
-
-def _as_good(rows: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
-    """Tell whether log-likelihoods of rows are those of the best model, or as good up to a standard error of the difference."""
-    if rows is best:
-        return True
-    if not np.isfinite(rows).all() or not np.isfinite(best).all():
-        return bool(rows.mean() >= best.mean())
-    behind = best - rows
-    return bool(behind.mean() <= behind.std() / len(behind) ** 0.5)

@@ -148,20 +148,6 @@ class Sum:
 Node: TypeAlias = "Leaves | Product | Sum"
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How many nodes a tree has of each kind."""
-
-    sums: int
-    products: int
-    leaves: int
-
-    @property
-    def nodes(self) -> int:
-        """All nodes."""
-        return self.sums + self.products + self.leaves
-
-
 def walk(root: Node) -> Iterator[Node]:
     """Yield the root and then all sums, products and blocks of leaves below it, every parent before its children."""
     pending: list[Node] = [root]
@@ -172,18 +158,3 @@ def walk(root: Node) -> Iterator[Node]:
             pending.append(node.leaves)
         if not isinstance(node, Leaves):
             pending.extend(reversed(node.children))
-
-
-def size_of(root: Node) -> Size:
-    """Count nodes; a block of several leaves that stands alone is a product of its own."""
-    sums = products = leaves = 0
-    for node in walk(root):
-        if isinstance(node, Sum):
-            sums += 1
-            products += sum(isinstance(child, Leaves) and len(child.columns) > 1 for child in node.children)
-        elif isinstance(node, Product):
-            products += 1
-        else:
-            leaves += len(node.columns)
-    products += isinstance(root, Leaves) and len(root.columns) > 1
-    return Size(sums, products, leaves)
