@@ -228,14 +228,24 @@ class TestInterrupts:
     @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to single threads on this system")
     def test_ctrl_c_at_any_moment_is_a_keyboard_interrupt(self):
         model = CredalSPN("learn_spn", smoothing=1.0, random_state=0, cluster_penalty=0.1, restarts=500)
-        clone(model).set_params(restarts=1).fit(study(rows=200))  # compiles: Numba may lose a Ctrl-C while it does
         main = threading.main_thread().ident
         for delay in (0.02, 0.05, 0.1):
-            timer = threading.Timer(delay, signal.pthread_kill, (main, signal.SIGINT))
-            timer.start()
-            with pytest.raises(KeyboardInterrupt):
-                model.fit(study(rows=200 if PLAIN else 5000))
-            timer.join()
+            done = threading.Event()
+
+            def press(done=done, delay=delay):
+                wait = delay
+                while not done.wait(wait):  # again where the first one is lost, as it is while Numba loads code
+                    signal.pthread_kill(main, signal.SIGINT)
+                    wait = 0.5
+
+            thread = threading.Thread(target=press)
+            thread.start()
+            try:
+                with pytest.raises(KeyboardInterrupt):
+                    model.fit(study(rows=200 if PLAIN else 5000))
+            finally:
+                done.set()
+            thread.join()
             assert not hasattr(model, "circuit_")
 
     def test_other_system_errors_stay_what_they_are(self):

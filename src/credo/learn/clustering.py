@@ -5,7 +5,7 @@ To add a clustering, write a frozen dataclass with a method `cluster(slice, rand
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -83,15 +83,11 @@ class HardEM:
         most = int(MOST_CLUSTERS * len(part.rows))
         # Many orders a call where they are short: what surrounds a call costs as much as clustering a hundred rows.
         at_once = len(restarts) if self.carry_threshold else max(1, ORDERS_AT_ONCE // len(part.rows))
-        drawn = orders(part, random_state)
-        best, begun = None, 0
+        orders = Orders(part, random_state)
+        best = None
         for first in range(0, len(restarts), at_once):
             numbers = restarts[first : first + at_once]
-            while begun < numbers[0]:
-                next(drawn)
-                begun += 1
-            here = next(drawn)[None] if len(numbers) == 1 else np.stack([next(drawn).copy() for _ in numbers])
-            begun += len(numbers)
+            here = orders.of(numbers[0])[None] if len(numbers) == 1 else np.stack([orders.of(number).copy() for number in numbers])
             found = best_of_restarts(here, *layout, opening, self.passes, penalty, most, self.carry_threshold)
             labels = found[3].astype(np.min_scalar_type(found[3].max()))  # kept while other orders are tried
             outcome = _Outcome(bool(found[0]), int(found[1]), -numbers[int(found[2])], labels)
@@ -106,13 +102,23 @@ def fixed_penalty(cluster_penalty: float, part: Slice) -> int:
     return min(round(min(cluster_penalty * len(part.columns), 2.0**39) * ONE), most)
 
 
-def orders(part: Slice, random_state: int) -> Iterator[NDArray[np.int32]]:
-    """Yield random orders of the rows of a slice, drawn one after the other; the array is shuffled again for the next one."""
-    rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=part.path))
-    order = np.arange(len(part.rows), dtype=np.int32)
-    while True:
-        rng.shuffle(order)
-        yield order
+class Orders:
+    """Random orders of the rows of a slice, one for each restart, drawn one after the other.
+
+    No generator: a Ctrl-C that comes while one is closed is lost.
+    """
+
+    def __init__(self, part: Slice, random_state: int) -> None:
+        self._rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=part.path))
+        self._order = np.arange(len(part.rows), dtype=np.int32)
+        self._drawn = 0
+
+    def of(self, restart: int) -> NDArray[np.int32]:
+        """Return the order of a restart, none before the last one asked for; the array is shuffled again for the next one."""
+        while self._drawn <= restart:
+            self._rng.shuffle(self._order)
+            self._drawn += 1
+        return self._order
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from credo.credal_sets import Intervals
 from credo.kernels.overlapping_em import Rows, overlapping_em
-from credo.learn.clustering import MOST_CLUSTERS, HardEM, fixed_penalty, orders
+from credo.learn.clustering import MOST_CLUSTERS, HardEM, Orders, fixed_penalty
 from credo.learn.slices import SMOOTHING, Slice, offsets
 from credo.learn.trees import Integers
 from credo.learn.workers import ALONE, Workers
@@ -296,9 +296,9 @@ class OverlappingEM:
         penalty = fixed_penalty(self.cluster_penalty, part)
         opening = columns * int(rows.log_count[1]) - int(rows.log_total[rows.kind, 1].sum(dtype=np.int64)) - penalty
         best: list[_Outcome] = []
-        drawn = enumerate(orders(part, random_state))
+        orders = Orders(part, random_state)
         for restart in restarts:
-            order = next(order for number, order in drawn if number == restart)
+            order = orders.of(restart)
             if self.carry_threshold:
                 found, opening = self._run(order, rows, opening, penalty, -restart, halve=True)
             else:
