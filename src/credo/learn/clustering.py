@@ -103,10 +103,7 @@ def fixed_penalty(cluster_penalty: float, part: Slice) -> int:
 
 
 class Orders:
-    """Random orders of the rows of a slice, one for each restart, drawn one after the other.
-
-    No generator: a Ctrl-C that comes while one is closed is lost.
-    """
+    """Random orders of the rows of a slice, one for each restart, drawn one after the other from one generator of numbers."""
 
     def __init__(self, part: Slice, random_state: int) -> None:
         self._rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=part.path))
